@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import Scalar
+from microgradpy.ir.kinds import Kind, Scalar
 from microgradpy.ir.nodes import (
     STATEMENT,
     Const,
@@ -90,8 +90,10 @@ class Walk(ABC):
         """The dicts that lists are in which have their values in one."""
         self.defaults: set[Origin] = set()
         """Those of them that put an empty list under a key that they do not have."""
-        self.keys_given: set[Origin] = set()
-        """The dicts of which somebody has got keys."""
+        self.inner_defaults: dict[Origin, Const] = {}
+        """What the dicts in a dict put under a key that they do not have."""
+        self.keys_given: dict[Origin, Kind | None] = {}
+        """The dicts of which somebody has got keys, with what these were said to be."""
         self.running: dict[Place, Origin] = {}
         """The lists and dicts that loops run over as they were when these began, with the loops."""
         self.running_in: dict[Place, Origin] = {}

@@ -14,6 +14,7 @@ from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
+from microgradpy.ir.kinds import Sequence
 from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var
 from microgradpy.promotion import classes, keying
 from microgradpy.promotion.arranging import WRITING
@@ -54,7 +55,7 @@ from microgradpy.promotion.spread import options, positions
 from microgradpy.promotion.stores import is_array
 from microgradpy.promotion.writers import written_captures
 from microgradpy.rules.registry import is_non_differentiable, rrule
-from microgradpy.runtime.keyed import Grouped
+from microgradpy.runtime.keyed import Grouped, Keyed, Nested
 from microgradpy.runtime.making import tie
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
@@ -181,8 +182,8 @@ class Calls(Inlining):
             raise Escapes(unlike.origin)  # it may be a number as well
         elif opcode is Opcode.LIST and all(isinstance(each, _LISTED) or not is_thing(each) for each in arguments):
             self.new_list_of(op, arguments, frame)
-        elif opcode is Opcode.DICT and _has_own_keys(op.arguments[::2]):
-            self.new_dict(op, arguments, frame)
+        elif opcode is Opcode.DICT:
+            return self.makes_dict(op, origin, arguments, frame)
         elif opcode is Opcode.TUPLE:
             return self.new_tuple(op, arguments, frame)
         elif opcode is Opcode.GLOBAL:
@@ -192,6 +193,16 @@ class Calls(Inlining):
             return found is not None
         elif opcode is Opcode.CLOSURE and self.follows(op, origin, arguments):
             self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
+        else:
+            return False
+        return True
+
+    def makes_dict(self, op: Op, origin: Origin, arguments: tuple[Known, ...], frame: Frame) -> bool:
+        """Make a dict that is in sight; whether it is one. What is empty, or holds values only, is made as it stands."""
+        if op.arguments and origin in self.facts.written - self.facts.barred:
+            self.new_filled_dict(op, arguments, frame)
+        elif _has_own_keys(op.arguments[::2]):
+            self.new_dict(op, arguments, frame)
         else:
             return False
         return True
@@ -337,6 +348,7 @@ class Calls(Inlining):
         is_method = function is getattr and isinstance(given[1], Const) and given[1].value in WRITING
         if is_method and given[0] in self.read_from_dict:
             raise Shrinks(self.read_from_dict[given[0]].origin, Grouped)  # type: ignore[index]
+        self.check_written_within(function, given)
         if (is_method or function in _WRITE) and self.is_list_made(given[0]):
             self.check_written(given[0])
         if function in OUT_OF_PLACE and self.is_array_made(given[0]):
@@ -355,6 +367,19 @@ class Calls(Inlining):
                 self.check_given(each)
                 if number in written:
                     self.check_written(each)
+
+    def check_written_within(self, function: Any, given: tuple[Known, ...]) -> None:
+        """Let the dicts in a dict be in sight if they are written into."""
+        is_method = function is getattr and isinstance(given[1], Const) and given[1].value in keying.WRITING
+        if not given or is_thing(given[0]) or not (is_method or function in (operator.setitem, operator.delitem)):
+            return
+        place: Any = self.read_from_dict.get(given[0])  # type: ignore[arg-type]
+        if place is None and given[0] in self.read_from:
+            items = self.read_from[given[0]][0]  # type: ignore[index]
+            place = next((each for (each, _), known in self.fields.items() if known is items and is_keyed(each)), None)
+        kind = self.kinds.of(given[0])
+        if place is not None and isinstance(kind, Sequence) and kind.name in ("dict", "list"):
+            raise Shrinks(place.origin, Nested if kind.name == "dict" else Grouped)
 
     def make(self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         if classes.is_record(callee.value):
@@ -417,6 +442,11 @@ class Calls(Inlining):
             self.emit(op, op.callee, (self.now(first),), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
         return self.made_of_list(op, function, first, arguments, frame) if isinstance(first, ListOf) else None
+
+
+def is_keyed(known: Known) -> bool:
+    """Whether something is a dict of which keys are taken away."""
+    return isinstance(known, Object) and known.cls is Keyed
 
 
 def _object_among_numbers(items: tuple[Known, ...]) -> Object | None:

@@ -73,10 +73,14 @@ class Entering(Keying):
 
     def of_library(self, op: Op, function: Any, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         """`dict(a=x, b=y)`"""
-        is_display = function is dict and not arguments and bool(keywords)
-        if is_display and (*frame.path, op.results[0]) not in self.facts.kept:
+        if function is dict and not arguments and keywords and self.may_be_display(op, frame):
             return self.new_display(op, dict(keywords), frame)
         return super().of_library(op, function, arguments, keywords, frame)
+
+    def may_be_display(self, op: Op, frame: Frame) -> bool:
+        """Whether a dict that a call makes may be one of which all entries are known."""
+        origin = (*frame.path, op.results[0])
+        return not any(origin in known for known in (self.facts.kept, self.facts.written, self.facts.shrinking))
 
     def given_to(self, place: ListOf, item: Known) -> Any:
         self.check_entering(item)
@@ -259,7 +263,7 @@ class Entering(Keying):
 
     def copied_dict(self, op: Op, known: Known, frame: Frame) -> Known | None:
         """Another dict with the same entries; None if they are not known."""
-        if (*frame.path, op.results[0]) in self.facts.kept:
+        if not self.may_be_display(op, frame):
             return None
         entries = self.entries_of(op, known, frame)
         if entries is not None:
@@ -282,8 +286,7 @@ class Entering(Keying):
     def joined(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """`d | e`, which is what `{**d, "k": v}` becomes"""
         first, second = (self.entries_of(op, each, frame) for each in arguments)
-        is_kept = (*frame.path, op.results[0]) in self.facts.kept
-        if first is not None and second is not None and not is_kept:
+        if first is not None and second is not None and self.may_be_display(op, frame):
             return self.new_display(op, {**first, **second}, frame)
         made = self.copied_dict(op, arguments[0], frame) if second is not None else None
         if made is None or second is None:

@@ -10,9 +10,9 @@ from typing import Any, final, get_args
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.runtime.dict_objects import class_of_dicts, is_class_of_dicts
 from microgradpy.runtime.heaps import LISTS
-from microgradpy.runtime.keyed import Grouped, Keyed
+from microgradpy.runtime.keyed import Grouped, Keyed, Nested
 
-RANKS = (*LISTS, Keyed, Grouped)
+RANKS = (*LISTS, Keyed, Grouped, Nested)
 """What lists and dicts may be made of, from the simplest on."""
 Origin = tuple[Any, ...]
 """Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""

@@ -30,6 +30,7 @@ from microgradpy.promotion.places import (
     Known,
     ListOf,
     Maybe,
+    Object,
     Packed,
     Packing,
     Row,
@@ -96,6 +97,8 @@ class Numbered(Copies):
             raise Nests(place.origin, item.depth + 1)
         if place.of is not None:
             self.check_known(item, place)
+            if isinstance(item, Object) and self.facts.may_be_pooled(item.origin):
+                raise Escapes(item.origin)
             raise Escapes(place.origin)
         return self.plain(item)
 
