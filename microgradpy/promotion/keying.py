@@ -149,7 +149,8 @@ class Keying(Arranging):
         """Append what becomes of an operation that is none of Python's functions."""
 
     def keyed_from(self, op: Op, result: Var, origin: Origin, default: Const | None, frame: Frame) -> Known:
-        """A dict that has just been made as an object of a class."""
+        """A dict that has just been made as an object of a class. What is made for it is known by the program's own variable."""
+        op = replace(op, results=origin[-1:])
         is_display = op.callee is Opcode.DICT
         pairs = item_kind(self.kinds.of(op.arguments[0])) if len(op.arguments) == 1 and not op.keywords else None
         of_pairs = isinstance(pairs, TupleOf) and len(pairs.items) == 2

@@ -209,6 +209,8 @@ class Numbered(Copies):
 
     def new_tuple(self, op: Op, items: tuple[Known, ...], frame: Frame) -> bool:
         """Make a tuple with objects in it; whether it is one."""
+        for each in items:
+            self.check_entering(each)
         if not any(isinstance(each, Element | AnyOf | Packed) for each in items):
             return False
         forms = tuple(self.made_of(self.form_in_tuple(each)) for each in items)
