@@ -39,6 +39,7 @@ from microgradpy.promotion.findings import (
     ReadMeanwhile,
     Reads,
     Refers,
+    Shrinks,
 )
 from microgradpy.promotion.kinds import Kinds
 from microgradpy.promotion.marks import Attempt
@@ -66,6 +67,7 @@ from microgradpy.promotion.places import (
 )
 from microgradpy.runtime.fields import append, put
 from microgradpy.runtime.heaps import LISTS
+from microgradpy.runtime.keyed import Keyed
 
 MOST_STATEMENTS = 3_000
 
@@ -391,6 +393,9 @@ class Walk(ABC):
         """Let what somebody has escape if it is written into."""
         if place in self.lent and place in self.shown and place not in self.fixed:
             raise Asked(place.origin)
+        is_dict = isinstance(place, ListOf) and place.sort == "dict" and place.origin not in self.facts.shrinking
+        if is_dict and place in self.shown and place not in self.fixed and not self.is_users(place):
+            raise Shrinks(place.origin, Keyed)  # of which only the keys are asked, where a view is used up
         if place in self.shown or place in self.fixed:
             raise Escapes(place.origin)
 

@@ -7,7 +7,6 @@ A dict that the program makes is an object of a class there, whose methods are w
 
 from __future__ import annotations
 
-import builtins
 import collections
 import operator
 import types
@@ -16,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import INT, Inert, Sequence, TupleOf, is_key, item_kind
+from microgradpy.ir.kinds import INT, Inert, Sequence, TupleOf, is_key, is_ordered, item_kind
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
@@ -33,14 +32,12 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
-from microgradpy.promotion.arranging import Arranging
-from microgradpy.promotion.findings import Escapes, Keys, Origin, Shrinks, Writes
+from microgradpy.promotion.findings import Escapes, Keys, Origin, Shrinks
 from microgradpy.promotion.fusing import as_step, run_over
+from microgradpy.promotion.grouping import Grouping
 from microgradpy.promotion.objects import NONE
-from microgradpy.promotion.places import THERE, DictOf, Frame, Generator, Known, ListOf, Method, Object, first_origin, is_thing
-from microgradpy.promotion.stores import made_by_call
+from microgradpy.promotion.places import DictOf, Frame, Generator, Known, ListOf, Method, Object, first_origin, is_thing
 from microgradpy.runtime import keyed
-from microgradpy.runtime.arranged import Arranged
 from microgradpy.runtime.keyed import (
     BY_KEYS,
     FUNCTIONS,
@@ -50,11 +47,10 @@ from microgradpy.runtime.keyed import (
     TAKE_KEYS,
     Counted,
     Defaulted,
-    Grouped,
     Keyed,
     Members,
-    Nested,
     Ordered,
+    keys_by_value,
     keys_of,
     put_within,
     shared_dict,
@@ -79,7 +75,7 @@ _SIZES |= dict.fromkeys(("popitem", "clear", "copy", "keys", "values", "items"),
 Named = Mapping[str, Known]
 
 
-class Keying(Arranging):
+class Keying(Grouping):
     """What is done with dicts whose keys are taken away."""
 
     # How dicts become such objects
@@ -89,7 +85,7 @@ class Keying(Arranging):
         if self.facts.beside_writes:
             return None  # a text reads a container when it is written down, not when the function does
         if isinstance(function, type) and function in _MADE and origin not in self.facts.kept:
-            return None if arguments or keywords else self.new_keyed(op, origin, _MADE[function], (), frame)
+            return self.of_class_of_dicts(op, origin, _MADE[function], arguments, keywords, frame)
         if function is collections.defaultdict and len(arguments) == 1 and not keywords and origin not in self.facts.kept:
             place = self.defaulted(op, origin, arguments[0], frame)
             if place is not None:
@@ -99,41 +95,6 @@ class Keying(Arranging):
         if isinstance(function, types.FunctionType) and function in FUNCTIONS:
             return self.asks_keys(op, function, arguments, frame)
         return super().of_library(op, function, arguments, keywords, frame)
-
-    def defaulted(self, op: Op, origin: Origin, factory: Known, frame: Frame) -> Known | None:
-        """`collections.defaultdict` of lists or dicts; None if it is of something else."""
-        made = made_by_call(self, factory)
-        match made:
-            case Op(callee=Opcode.LIST, arguments=()) | Op(callee=Const(value=builtins.list), arguments=()):
-                cls: type = Grouped
-            case Op(callee=Opcode.DICT, arguments=()) | Op(callee=Const(value=builtins.dict), arguments=()):
-                cls = Nested
-            case Op(callee=Const(value=collections.defaultdict) as head) if inner := self.default_of_dict(made, head):
-                cls = Nested
-                self.inner_defaults[origin] = inner
-            case _:
-                return None
-        self.defaults.add(origin)
-        return self.new_keyed(op, origin, cls, (), frame)
-
-    def shared(self, items: Known, order: Known, frame: Frame) -> Known:
-        """One of the lists or dicts in a dict, as an object that has its values in one with the others."""
-        owner = next(known for known in frame.values.values() if isinstance(known, Object) and known.cls in OF_CONTAINERS)
-        default = self.inner_defaults.get(owner.origin)
-        cls: type = Arranged if owner.cls is Grouped else Keyed if default is None else Defaulted
-        place = Object(owner.origin, cls, Const(cls, cls.__name__, cls), owner.hint)
-        self.made_in[place] = self.out
-        self.fields[place, THERE] = NONE
-        self.fields[place, "_items"], self.fields[place, "_order"] = items, order
-        if cls is Defaulted:
-            self.fields[place, "_default"] = default  # type: ignore[assignment]
-        self.owners[place] = owner
-        return place
-
-    def new_keyed(self, op: Op, origin: Origin, cls: type, arguments: tuple[Known, ...], frame: Frame) -> Object:
-        place = self.construct(op, Const(cls, cls.__name__, cls), cls, arguments, {}, frame, origin)
-        assert isinstance(place, Object)
-        return place
 
     def new_filled_dict(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> None:
         """A display of a dict under computed keys: what is in it may be in sight as well."""
@@ -149,7 +110,7 @@ class Keying(Arranging):
         """Append what becomes of an operation that is none of Python's functions."""
 
     def keyed_from(self, op: Op, result: Var, origin: Origin, default: Const | None, frame: Frame) -> Known:
-        """A dict that has just been made as an object of a class. What is made for it is known by the program's own variable."""
+        """A dict that has just been made, as an object of a class that is known by the program's own variable."""
         op = replace(op, results=origin[-1:])
         is_display = op.callee is Opcode.DICT
         pairs = item_kind(self.kinds.of(op.arguments[0])) if len(op.arguments) == 1 and not op.keywords else None
@@ -194,6 +155,8 @@ class Keying(Arranging):
                 arguments = (arguments[0], self.checked_key(arguments[1], within, op), *arguments[2:])  # type: ignore[arg-type]
         if function in BY_KEYS:
             op = replace(op, callee=self.gives_keys(function, place))
+            if function is keys_by_value and not is_ordered(item_kind(self.kinds.of(self.contents_of(arguments[1])))):
+                raise Escapes(place.origin)
         return self.arranges(op, op.callee.value, arguments, frame)  # type: ignore[union-attr]
 
     def keys_of_place(self, place: Object) -> Origin:
@@ -244,13 +207,6 @@ class Keying(Arranging):
             self.check_containers(place, arguments[1:])
         return self.method_of_dict(op, place, name, arguments, keywords, frame)
 
-    def check_containers(self, place: Object, given: tuple[Known, ...]) -> None:
-        """Let a dict be one of lists or dicts if it gets some."""
-        for each in given:
-            made = self.kinds.builder.producers.get(each) if isinstance(each, Var) and each in self.fresh else None
-            if isinstance(each, ListOf) or (made is not None and made.callee is Opcode.DICT):
-                raise Shrinks(place.origin, Grouped if isinstance(each, ListOf) and each.sort == "list" else Nested)
-
     def method_of_dict(
         self, op: Op, place: Object, name: str, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known:
@@ -258,6 +214,8 @@ class Keying(Arranging):
             return self.update(op, place, arguments, keywords, frame)
         if place.cls is Ordered and name in ("popitem", "move_to_end"):
             return self.move_or_take(op, place, name, arguments, keywords, frame)
+        if place.cls is Counted and name in ("update", "most_common"):
+            return self.method_of_counter(op, place, name, arguments, keywords, frame)
         least, most = _SIZES.get(name, (1, 0))
         if keywords or not least <= len(arguments) <= most:
             raise Escapes(place.origin)
@@ -292,53 +250,12 @@ class Keying(Arranging):
             raise Escapes(place.origin)
         return replace(made, over=(place,))
 
-    def method_of_grouped(
-        self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
-    ) -> Known | None:
-        name, place = method.name, method.receiver
-        if keywords:
-            raise Escapes(place.origin)
-        match name, arguments:
-            case "setdefault", (key, ListOf() as items) if place.cls is Grouped and self.contents.get(self.now(items)) == ():  # type: ignore[arg-type]
-                self.stands(items, None)
-                return self.of_text(op, place, "new_group", (key,), frame)
-            case "setdefault", (key, ListOf() | Var() as items) if place.cls is Nested and self.is_new_dict(items):
-                return self.of_text(op, place, "new_group", (key,), frame)
-            case ("pop", (_,)) | ("clear", ()):
-                return self.of_text(op, place, name, arguments, frame)
-            case "keys" | "values", ():
-                return self.view(op, place, name, frame)
-        raise Escapes(place.origin)
-
     def put_key(self, op: Op, place: Object, key: Known, item: Known, frame: Frame) -> None:
         """`d[key] = item`"""
         if place.cls in OF_CONTAINERS:
             self.put_container(op, place, key, item, frame)
             return
         self.of_text(op, place, "__setitem__", (key, item), frame)
-
-    def put_container(self, op: Op, place: Object, key: Known, item: Known, frame: Frame) -> None:
-        """The same of a list or dict, which nobody else may have."""
-        self.check_written(item)
-        if isinstance(item, DictOf):
-            raise Writes(item.origin)
-        sort = "list" if place.cls is Grouped else "dict"
-        if not isinstance(item, ListOf) or item.sort != sort or item in self.shown or item in self.standing or item.depth:
-            raise Escapes(place.origin)
-        if item.default != self.inner_defaults.get(place.origin):
-            raise Escapes(place.origin)
-        self.of_text(op, place, "__setitem__", (key, item), frame)
-        self.stands(item, None)
-
-    def is_new_dict(self, known: Known) -> bool:
-        """Whether something is a dict with nothing in it, that nobody else has from here on."""
-        self.check_written(known)
-        made = self.kinds.builder.producers.get(self.now(known)) if isinstance(known, ListOf) else None  # type: ignore[arg-type]
-        is_empty = made is not None and made.callee is Opcode.DICT and not made.arguments
-        if is_empty and known not in self.shown:
-            self.stands(known, None)  # type: ignore[arg-type]
-            return True
-        return False
 
     def update(self, op: Op, place: Object, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known:
         """`d.update(others, key=value)`"""

@@ -130,6 +130,23 @@ class Counted(Keyed):
         return 0 if place < 0 else self._items[counted(place)]
 
 
+    def count(self, items: Any) -> None:
+        """items.update(others)"""
+        for key in items:
+            place = place_or_none(self._order, key)
+            put_under(self._order, key, kept_at(self._items, 1 if place < 0 else self._items[counted(place)] + 1))
+            self._order = self._order
+
+    def most_common(self, count: int) -> list[Any]:
+        keys = keys_by_value(self._order, self._items)
+        return [(key, self._items[counted(place_under(self._order, key))]) for key in keys[:count]]
+
+    def all_common(self) -> list[Any]:
+        """items.most_common()"""
+        keys = keys_by_value(self._order, self._items)
+        return [(key, self._items[counted(place_under(self._order, key))]) for key in keys]
+
+
 class Ordered(Keyed):
     """collections.OrderedDict()"""
 
@@ -376,6 +393,21 @@ def names_of(order: Order) -> list[str]:
     return list(order)
 
 
+def keys_by_value(order: Order, items: list[Any]) -> list[Any]:
+    """The keys, those of the largest values first."""
+    return sorted(order, key=lambda key: items[order[key]], reverse=True)
+
+
+@returns(list[int])
+def numbers_by_value(order: Order, items: list[Any]) -> list[int]:
+    return keys_by_value(order, items)
+
+
+@returns(list[str])
+def names_by_value(order: Order, items: list[Any]) -> list[str]:
+    return keys_by_value(order, items)
+
+
 def last_key(order: Order) -> Any:
     """The key that `popitem` takes."""
     if not order:
@@ -444,7 +476,8 @@ PUT_KEYS = (put_under, group_or_new, dict_or_new, put_group, put_within, put_mem
 OF_CONTAINERS = (Grouped, Nested)
 """Dicts of lists and of dicts."""
 BY_KEYS: dict[Any, tuple[Any, Any]] = {
-    keys_of: (numbers_of, names_of), last_key: (last_number, last_name), first_key: (first_number, first_name)
+    keys_of: (numbers_of, names_of), keys_by_value: (numbers_by_value, names_by_value),
+    last_key: (last_number, last_name), first_key: (first_number, first_name),
 }  # fmt: skip
 """What gives keys, and what it is called where they are known to be whole numbers or texts."""
 FUNCTIONS: frozenset[Any] = TAKE_KEYS.union(BY_KEYS, *BY_KEYS.values()) | {

@@ -8,6 +8,7 @@ from tests.families.family import HEAD, USUAL_PARAMETERS, Family, usual_point
 from tests.program_writer import ProgramWriter
 
 HEAD_OF_DICTS = f"""\
+from collections import Counter, defaultdict
 {HEAD}def bumped(d, x):
     d["p"] = d["p"] * 0.5 + x
     return d
@@ -23,6 +24,11 @@ def weighed(p, q=0.5, s=0.1, **rest):
 
 """
 NAMES = ("a", "b", "c")
+TABLES = (
+    "table = defaultdict(dict)",
+    "table = defaultdict(lambda: defaultdict(float))",
+    "table = {i: {j: x * j for j in range(3)} for i in range(3)}",
+)
 DISPLAYS = (
     '{"p": x, "q": y}',
     '{"p": y * y, "q": 0.5}',
@@ -38,10 +44,17 @@ def write(writer: ProgramWriter) -> None:
     with writer.indented(f"def program({USUAL_PARAMETERS}):"):
         for name in NAMES:
             writer.write(f"{name} = {draw.choice(DISPLAYS)}")
-        writer.write("total, rows, named = 0.0, [], {}")
+        writer.write("total, rows, named, graph, counts = 0.0, [], {}, {}, Counter()")
+        writer.write(draw.choice(TABLES))
         statements(writer, draw.randint(2, 5), 0)
         with writer.indented("for row in rows:"):
             writer.write('total += row["p"] * row["q"] + row.get("s", x) + row.get("t", 0.5)')
+        with writer.indented("for i, inner in table.items():"):
+            writer.write("total += sum(inner.values()) * (i + 1) + len(inner)")
+        with writer.indented("for key, inner in graph.items():"):
+            with writer.indented("for k, value in enumerate(inner.values()):"):
+                writer.write("total += value * (k + len(key))")
+        writer.write("total += sum(v * (k + 1) for k, (_, v) in enumerate(counts.most_common()))")
         with writer.indented("for key, row in named.items():"):
             writer.write('total += row["p"] * key')
         writer.write('return total + a["p"] * 2.0 + b["p"] * 3.0 + c["q"]' + " + a.get('s', y)" * writer.chance(0.5))
@@ -72,6 +85,8 @@ def statements(writer: ProgramWriter, count: int, depth: int) -> None:
                 writer.write(f'total += {draw.choice(NAMES)}["{draw.choice("pst")}"]')
             with writer.indented("except KeyError:"):
                 writer.write("total += x * 0.5")
+        elif shape < 0.7 or (depth == 2 and writer.chance(0.4)):
+            of_tables(writer)
         else:
             statement(writer)
 
@@ -83,6 +98,31 @@ def condition(writer: ProgramWriter) -> str:
         f'"{draw.choice("pst")}" in {one}', f'"s" not in {one}', f'{one}["p"] > 0.4', "x > 0.3", "rows", "len(rows) > 1",
         f"{one} is not {draw.choice(NAMES)}", f"len({one}) == 2",
     ))  # fmt: skip
+
+
+def of_tables(writer: ProgramWriter) -> None:
+    """Write a statement about dicts in a dict, or about what is counted."""
+    draw = writer.random
+    number = draw.choice(("x", "y", "0.5", 'a["p"] * 0.5', "sum(counts.values())", "len(table)"))
+    u, v, key = draw.choice("uvw"), draw.choice("uvw"), draw.randint(0, 2)
+    writer.write(draw.choice((
+        f"table[{key}][{draw.randint(0, 2)}] = {number}",
+        f"table[{key}][0] = table[{key}].get(0, y) * {number}",
+        f"total += table[{key}].get({draw.randint(0, 2)}, {number})",
+        f'graph.setdefault("{u}", {{}})["{v}"] = {number}',
+        f'if "{u}" not in graph: graph["{u}"] = {{}}',
+        f'if "{u}" in graph: graph["{u}"]["{v}"] = graph["{u}"].get("{v}", x) * y + {number}',
+        f'graph["{u}"] = {{"{v}": {number}, "w": x}}',
+        f'inner = graph["{u}"] = {{"u": x}}; inner["{v}"] = {number}',
+        f'inner = graph.setdefault("{u}", {{}}); inner["{v}"] = {number}; total += sum(graph["{u}"].values())',
+        f'gone = graph.pop("{u}", None); total += 0.5 if gone is None else sum(gone.values())',
+        f'for key in graph: graph[key]["{v}"] = {number}',
+        "for inner in graph.values(): total += sum(inner.values()) * len(inner)",
+        'for key, inner in graph.items(): counts[key] += len(inner) * x',
+        f'counts["{u}"] += {number}',
+        'total += sum(v for _, v in counts.most_common(2))',
+        f'named[{key}] = {{"p": counts["{u}"], "q": {number}}}',
+    )))  # fmt: skip
 
 
 def statement(writer: ProgramWriter) -> None:
@@ -120,4 +160,4 @@ def statement(writer: ProgramWriter) -> None:
     )))  # fmt: skip
 
 
-FAMILY = Family("dicts", write, refused=0.01, point=usual_point, head=HEAD_OF_DICTS)
+FAMILY = Family("dicts", write, refused=0.03, point=usual_point, head=HEAD_OF_DICTS)
