@@ -260,3 +260,25 @@ def rates_by_a_computed_name(x, n):
         rates[name] = rates[name] * x + rates["a"]
         total += rates.get("abcdef"[i], 0.5)
     return total + sum(rates.values())
+
+
+@program(K, N, features="list in a dict of lists, identity")
+def lists_that_are_one(x, n):
+    groups = defaultdict(list)
+    for i in range(n):
+        groups[i % 2].append(x * i)
+    first, total = groups[0], 0.0
+    if first is groups[0] and groups[1] is not first:
+        total += x * 3.0
+    return total + sum(first) * sum(groups[1])
+
+
+@program(K, features="get of a dict in a list, with and without the key")
+def entries_asked_for_with_a_default(x):
+    rows = [{"p": x, "q": 1.0, "s": x * x}, {"p": 2.0 * x, "q": x}]
+    total = 0.0
+    for row in rows:
+        total += row.get("s", x) * row.get("p", 0.0) + row.get("z", 3.0 * x)
+        for value in row.values():
+            total += value * x
+    return total
