@@ -252,7 +252,9 @@ class Calls(Inlining):
         callee, given, named = arguments
         if not isinstance(callee, Const | Closure | Method | ClassMethod):
             return False
-        keywords = options(self, self.display_of(op, named, frame))
+        keywords = options(self, named)
+        if keywords is None:
+            keywords = options(self, self.display_of(op, named, frame))
         items = None if keywords is None else positions(self, given, op, NONE if keywords else callee)
         if items is None or keywords is None:
             return False

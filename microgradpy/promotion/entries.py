@@ -15,8 +15,9 @@ import types
 from typing import Any, cast
 
 from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import Sequence
 from microgradpy.ir.nodes import Const, Op, Opcode, Var, fresh, function_constant, operator_constant
-from microgradpy.promotion.base import fields_of
+from microgradpy.promotion.base import column_hint, fields_of
 from microgradpy.promotion.class_members import class_constant
 from microgradpy.promotion.findings import Enters, Escapes, Origin
 from microgradpy.promotion.functions import Named
@@ -72,9 +73,13 @@ class Entering(Keying):
         return self.made_object(op, place)
 
     def of_library(self, op: Op, function: Any, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
-        """`dict(a=x, b=y)`"""
+        """`dict(a=x, b=y)`, and `dict(d)` of a dict of which the keys are proven"""
         if function is dict and not arguments and keywords and self.may_be_display(op, frame):
             return self.new_display(op, dict(keywords), frame)
+        if function is dict and len(arguments) == 1 and not keywords and isinstance(arguments[0], Var):
+            found = self.copied_dict(op, arguments[0], frame)
+            if found is not None:
+                return found
         return super().of_library(op, function, arguments, keywords, frame)
 
     def may_be_display(self, op: Op, frame: Frame) -> bool:
@@ -94,10 +99,24 @@ class Entering(Keying):
             return None
         if isinstance(known, DictOf):
             return fields_of(self.fields, known)
+        if isinstance(known, Var):
+            return self.entries_read(op, known)
         if not is_dict_object(known) or not self.is_present_dict(known):
             return None
         keys = self.keys_there(op, known, frame)  # type: ignore[arg-type]
         return None if keys is None else {key: self.entry(op, known, key, frame) for key in keys}  # type: ignore[arg-type]
+
+    def entries_read(self, op: Op, known: Var) -> Entries | None:
+        """What is in a dict of which it is proven which keys it has, in their order."""
+        kind = self.kinds.of(known)
+        keys = [key for key, _ in kind.entries] if isinstance(kind, Sequence) and kind.name == "dict" else []
+        if not keys or not all(map(may_be_field, keys)) or self.facts.beside_writes:
+            return None
+        found: Entries = {}
+        for key in keys:
+            read = found[key] = fresh(column_hint("", key).strip("_"), True)
+            self.add(Op(_GETITEM, (known, Const(key)), (read,), where=op.where))
+        return found
 
     def keys_there(self, op: Op, target: Object | Element, frame: Frame) -> tuple[str, ...] | None:
         """The keys of a dict in their order; None if that is not known."""
@@ -307,10 +326,10 @@ class Entering(Keying):
 
     def display_of(self, op: Op, known: Known, frame: Frame) -> Known:
         """A dict that is an object as one with a variable for each entry, to be looked at once."""
-        entries = self.entries_of(op, known, frame) if is_dict_object(known) else None
+        entries = self.entries_of(op, known, frame) if is_dict_object(known) or isinstance(known, Var) else None
         if entries is None:
             return known
-        display = DictOf(origin_of(known), "", op)  # type: ignore[arg-type]
+        display = DictOf((*frame.path, *op.results), "", op)
         self.fields |= {(display, key): each for key, each in entries.items()}
         return display
 

@@ -202,3 +202,30 @@ def dicts_that_are_asked(x, n):
     d |= {"b": x}
     d.update(b=d["b"] * x)
     return total + rows[0]["b"] + rows[1]["a"]
+
+
+ROWS = [{"name": "a", "price": 1.5, "qty": 2.0}, {"name": "b", "price": 0.5, "qty": 3.0}, {"name": "c", "price": 2.5, "qty": 1.0}]
+
+
+@program(ROWS, K, features="copies of dicts that are arguments")
+def copies_of_given_rows(rows, x):
+    out = []
+    for row in rows:
+        out.append({**row, "total": row["price"] * row["qty"] * x})
+        out[-1]["price"] += 1.0
+    first = dict(rows[0])
+    first["price"] = first["price"] * x
+    return sum(row["total"] * row["price"] for row in out) + first["price"] + rows[0]["price"] + len(first)
+
+
+def cost(name, price, qty, scale=1.0):
+    return price * qty * scale + len(name)
+
+
+@program(ROWS, K, features="dicts that are arguments as options")
+def given_rows_as_options(rows, x):
+    total, seen = 0.0, []
+    for row in rows:
+        total += cost(**row, scale=x)
+        seen.append(weighed(**row | {"name": x}))
+    return total + sum(seen)
