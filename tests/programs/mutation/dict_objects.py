@@ -204,7 +204,11 @@ def dicts_that_are_asked(x, n):
     return total + rows[0]["b"] + rows[1]["a"]
 
 
-ROWS = [{"name": "a", "price": 1.5, "qty": 2.0}, {"name": "b", "price": 0.5, "qty": 3.0}, {"name": "c", "price": 2.5, "qty": 1.0}]
+ROWS = [
+    {"name": "a", "price": 1.5, "qty": 2.0},
+    {"name": "b", "price": 0.5, "qty": 3.0},
+    {"name": "c", "price": 2.5, "qty": 1.0},
+]
 
 
 @program(ROWS, K, features="copies of dicts that are arguments")
