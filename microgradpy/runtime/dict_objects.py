@@ -14,6 +14,10 @@ class Entry:
     first: ClassVar[tuple[str, ...]]
     later: ClassVar[tuple[str, ...]]
 
+    def __eq__(self, other: object) -> bool:
+        """Dicts are equal if their entries are: whoever compares such objects lets them escape."""
+        raise NotImplementedError
+
 
 @functools.cache
 def class_of_dicts(first: tuple[str, ...], later: tuple[str, ...] = ()) -> type[Entry]:

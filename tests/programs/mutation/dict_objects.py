@@ -3,6 +3,7 @@ loops that carry another one each time, and with keys that are there on one path
 
 from __future__ import annotations
 
+import heapq
 import math
 
 from tests.programs.mutation.table import K, program
@@ -233,3 +234,43 @@ def given_rows_as_options(rows, x):
         total += cost(**row, scale=x)
         seen.append(weighed(**row | {"name": x}))
     return total + sum(seen)
+
+
+@program(K, N, features="dicts that are equal, remove and index")
+def equal_dicts_in_a_list(x, n):
+    rows = [{"a": x, "k": 1}, {"a": 2.0 * x, "k": 2}, {"a": x, "k": 1}]
+    last = rows[2]
+    rows.remove(last)
+    total = sum(row["a"] * (k + 1) for k, row in enumerate(rows))
+    last["a"] = 3.0 * x
+    found = {"a": 2.0 * x, "k": 2}
+    if found in rows and found == rows[0]:
+        total += rows.index(found) + rows.count(last) * x
+    return total + rows[-1]["a"] * n
+
+
+@program(K, N, features="dicts that are removed")
+def orders_that_come_due(x, n):
+    orders, stock = [], 10.0
+    for day in range(2 * n):
+        for order in [o for o in orders if o["due"] == day]:
+            stock += order["amount"]
+            orders.remove(order)
+        orders.append({"due": day + 2, "amount": x * day})
+        orders.append({"due": day + 2, "amount": x * day})
+        stock *= 0.9
+    return stock + sum(order["amount"] * k for k, order in enumerate(orders))
+
+
+@program(K, N, features="equal dicts in tuples of a heap")
+def dicts_in_a_heap(x, n):
+    queue = []
+    for i in range(n):
+        heapq.heappush(queue, (i % 2, {"amount": 2.0 * x} if i < 4 else {"amount": 2.0 * x}))
+    total, k = 0.0, 1.0
+    while queue:
+        _, event = heapq.heappop(queue)
+        event["amount"] += total * 0.1
+        total += event["amount"] * k
+        k *= 0.5
+    return total
