@@ -12,6 +12,14 @@ from microgradpy.runtime.collector import resting
 
 if TYPE_CHECKING:
     from microgradpy.exporting.export import export as export
+    from microgradpy.forward import frule_via_ad as frule_via_ad
+    from microgradpy.forward import jvp as jvp
+    from microgradpy.forward import pushforward as pushforward
+    from microgradpy.forward_introspect import code_pushforward as code_pushforward
+    from microgradpy.forward_introspect import forward_differentiate as forward_differentiate
+    from microgradpy.jacobians import jac as jac
+    from microgradpy.jacobians import jacobian as jacobian
+    from microgradpy.jacobians import value_and_jacobian as value_and_jacobian
     from microgradpy.public import *  # noqa: F403
     from microgradpy.testing import central_fdm as central_fdm
     from microgradpy.testing import check_gradient as check_gradient
@@ -60,6 +68,8 @@ __all__ = [
     "infiltrating",
     "instrument",
     "is_differentiating",
+    "jac",
+    "jacobian",
     "jvp",
     "non_differentiable",
     "not_implemented",
@@ -78,9 +88,13 @@ __all__ = [
     "unthunk",
     "value_and_grad",
     "value_and_gradient",
+    "value_and_jacobian",
 ]
 
 _LATER = dict.fromkeys(("central_fdm", "check_gradient", "test_frule", "test_rrule"), "microgradpy.testing")
+_LATER |= dict.fromkeys(("frule_via_ad", "jvp", "pushforward"), "microgradpy.forward")
+_LATER |= dict.fromkeys(("code_pushforward", "forward_differentiate"), "microgradpy.forward_introspect")
+_LATER |= dict.fromkeys(("jac", "jacobian", "value_and_jacobian"), "microgradpy.jacobians")
 _LATER |= {"export": "microgradpy.exporting.export", "track": "microgradpy.tracking"}
 """The names whose modules are imported when one of them is used."""
 _CACHED = ("grad", "gradient", "value_and_grad", "value_and_gradient")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 import types
 from collections.abc import Callable, Sequence
@@ -11,14 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.ad.tangent_calls import NotPushable
-from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
+from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import CACHE, Unit, followed_by, is_valid
-from microgradpy.compiler import analysed, compile_outermost, compile_unit
+from microgradpy.compiler import compile_outermost, compile_unit
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
-from microgradpy.forward_compiler import add_pushforward
 from microgradpy.ir.input_kinds import kinds_of
-from microgradpy.ir.kinds import is_numeric
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.linking import finish_reached
 from microgradpy.patterns import Match, changed_while_it_ran, check_unchanged_parts, matched, renewed, unit_by_pattern
@@ -26,9 +22,9 @@ from microgradpy.pipeline import shared_by
 from microgradpy.plans import EXOTIC, Plan, keep_plan, signature
 from microgradpy.projecting import are_floats
 from microgradpy.runtime import dispatch, known_calls, pushforwards
-from microgradpy.runtime.anomalies import check_outcome, checked_run, numbered
+from microgradpy.runtime.anomalies import checked_run
 from microgradpy.runtime.bars import Pullback
-from microgradpy.runtime.cotangents import or_zero, seed_or_zero
+from microgradpy.runtime.cotangents import seed_or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.libraries import is_of_large_library, refusal_of_library
 from microgradpy.runtime.modes import RUN, Mode
@@ -67,7 +63,7 @@ def _differentiate(
 ) -> tuple[Any, Back]:
     is_inner = RUN.is_inside
     mode = RUN.mode
-    if not is_inner and mode == _USUAL:
+    if not is_inner and mode == USUAL:
         found = _differentiate_parts(function, bound, count, wanted, keywords_wanted)
         if found is not None:
             return found
@@ -81,14 +77,14 @@ def _differentiate(
         finish_reached(unit)  # a debugger steps from one text into the other
     if unit.tracks:
         return differentiate_tracked(function, bound, count, unit, wanted, keywords_wanted)
-    y, saved = _run(function, unit, unit.primal, bound.values, bound.values if plan.watches else None)
+    y, saved = run_half(function, unit, unit.primal, bound.values, bound.values if plan.watches else None)
     return y, partial(bars_by_plan, function, plan, bound, count, y, saved)
 
 
-_USUAL = Mode()
+USUAL = Mode()
 
 
-def _run(
+def run_half(
     function: types.FunctionType,
     unit: Unit,
     half: Callable[..., Any] | None,
@@ -120,12 +116,13 @@ def _differentiate_parts(
     if read is None:
         return None
     parts = Binding(read.leaves, 0, bound.positions, bound.names)
-    key = signature(function, parts, wanted, keywords_wanted, False, _USUAL)
+    key = signature(function, parts, wanted, keywords_wanted, False, USUAL)
     plan = None if key is None else CACHE.plans.get((read.pattern, key))
     if plan is None or not is_valid(plan.unit):
         if renewed(function, read, bound.values) is not read:
             return _differentiate_parts(function, bound, count, wanted, keywords_wanted)
-        unit = unit_by_pattern(function, read, bound.values, active_inputs(bound, wanted, keywords_wanted))
+        active = read.pattern.spread(active_inputs(bound, wanted, keywords_wanted))
+        unit = unit_by_pattern(function, read, bound.values, active)
         if unit is None:
             return None
         plan = Plan.of(unit, read.leaves)
@@ -138,7 +135,7 @@ def _differentiate_parts(
     structures: tuple[Structure, ...] = ()
     if read.pattern.is_changed(plan.unit.active):
         structures = tuple(map(structure_of, bound.values))
-    y, saved = _run(function, plan.unit, plan.unit.primal, read.values, read.values if plan.watches else None)
+    y, saved = run_half(function, plan.unit, plan.unit.primal, read.values, read.values if plan.watches else None)
     check_unchanged_parts(function, read, bound.values)
     return y, partial(bars_of_parts, function, plan, bound, count, read, parts, y, saved, structures)
 
@@ -218,7 +215,7 @@ def run_by_known_plan(function: types.FunctionType, args: tuple[Any, ...]) -> tu
     if plan is None or plan.exotic or plan.unit.tracks or not is_valid(plan.unit) or sys.gettrace() is not None:
         return None
     CACHE.hits += 1
-    y, saved = _run(function, plan.unit, plan.unit.primal, bound.values, None)
+    y, saved = run_half(function, plan.unit, plan.unit.primal, bound.values, None)
     count = len(args)
 
     def back(y_bar: Any, shadows: Any = None) -> tuple[Any, ...]:
@@ -318,84 +315,6 @@ def _refuse_exotic(values: list[Any], unit: Unit) -> None:
             )
 
 
-def push(
-    function: types.FunctionType, f_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, Any] | None:
-    """Push tangents through a function's own source; None if it may write, or if that has to be found out at run time. The
-    dispatcher's entry for forward mode."""
-    bound = bind(function, args, kwargs)
-    fields = {} if is_structural_zero(f_dot) else dict(f_dot)
-    itself = self_cells(function)  # a function that refers to itself holds itself
-    captured = [f_dot if name in itself else fields.pop(name, None) for name in function.__code__.co_freevars]
-    is_inner = RUN.is_inside
-    if fields or RUN.mode.tracks or is_generator(function.__code__):
-        return None
-    given = _input_tangents(bound, captured, dots)
-    plan = _push_plan_for(function, bound, tuple(not is_structural_zero(dot) for dot in dots), given, is_inner)
-    if plan is None:
-        return None
-    unit, run, numeric, watches = plan
-    tangents = [or_zero(dot, x) if flag else dot for dot, x, flag in zip(given, bound.values, numeric, strict=True)]
-    inputs = (*bound.values, *itertools.compress(tangents, unit.active))
-    return _run(function, unit, run, inputs, bound.values if watches else None)
-
-
-_PushPlan = tuple[Unit, Callable[..., Any], tuple[bool, ...], bool]
-"""A unit, its pushforward, which of its inputs are proven to be numbers or arrays, and whether it is to be watched."""
-
-
-def _push_plan_for(
-    function: types.FunctionType, bound: Binding, wanted: tuple[bool, ...], given: list[Any], is_inner: bool
-) -> _PushPlan | None:
-    """The plan for pushing these tangents of the inputs; None as for `push`."""
-    key = signature(function, bound, wanted, False, is_inner, RUN.mode)
-    moves = tuple(not is_structural_zero(dot) for dot in given)
-    known: _PushPlan | None = None if key is None else CACHE.plans.get((moves, key))
-    if known is not None and is_valid(known[0]):
-        CACHE.hits += 1
-        return known
-    active = tuple(flag or moving for flag, moving in zip(active_inputs(bound, wanted, False), moves, strict=True))
-    kinds = kinds_of(bound.values, value_kind)
-    try:
-        unit = analysed(function, kinds, active)
-        if isinstance(unit, MayWrite) or not unit.is_pushable:
-            return None
-        if not is_inner and unit.runs_unseen and may_write(function, bound.values, followed_by(unit)):
-            return None
-        run = unit.pushforward or add_pushforward(function, unit, kinds)
-    except NotPushable:
-        return None
-    plan = unit, run, tuple(map(is_numeric, kinds)), unit.is_to_be_watched
-    if key is not None:
-        keep_plan((moves, key), plan)
-    return plan
-
-
-def _input_tangents(bound: Binding, captured: list[Any], dots: tuple[Any, ...]) -> list[Any]:
-    """The tangents of the inputs of a unit, from those of the variables that the function captured and of the positional
-    arguments."""
-    given = [*captured, *([None] * (len(bound.values) - bound.captured))]
-    given[bound.captured : bound.captured + bound.positions] = dots[: bound.positions]
-    rest = dots[bound.positions :]
-    if bound.variadic is not None and not all(map(is_structural_zero, rest)):
-        given[bound.variadic] = rest
-    return given
-
-
-def push_outermost(f: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The value and the tangent of a call, in a run of its own."""
-    before, outer, checks = RUN.is_inside, RUN.callee, RUN.mode.checks
-    RUN.is_inside, RUN.callee, RUN.library_units = False, f, 0
-    try:
-        y, y_dot = pushforwards.pushed(f, None, args, dots, {})
-    finally:
-        RUN.is_inside, RUN.callee = before, outer
-    if checks:
-        check_outcome(y, "value", numbered(args), checks)
-        check_outcome(y_dot, "tangent", numbered(args) | {"the tangents": dots}, checks)
-    return y, y_dot
-
-
 dispatch.install(differentiate)
 known_calls.install(run_by_known_plan)
-pushforwards.install(push, resolve_outermost)
+pushforwards.install(resolve_outermost)

@@ -9,8 +9,9 @@ import numpy as np
 
 from microgradpy.api import check_unchanged
 from microgradpy.boundary import BOUNDARY
-from microgradpy.entry import push_outermost, resolve_outermost
+from microgradpy.entry import resolve_outermost
 from microgradpy.errors import CotangentShapeError
+from microgradpy.forward_entry import push_outermost
 from microgradpy.rules.registry import frule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION

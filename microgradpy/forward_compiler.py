@@ -9,9 +9,14 @@ import types
 from collections.abc import Callable
 from typing import Any, ClassVar, final
 
+from microgradpy.ad import forward as forward_pass
 from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
+from microgradpy.ad.checks import check_pushforward
+from microgradpy.ad.primal import Primal
+from microgradpy.ad.repeatable import is_repeatable
 from microgradpy.ad.tangent_calls import NotPushable
+from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.cache import Unit, lock
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
@@ -22,9 +27,11 @@ from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function, Op
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.traversal import walk
+from microgradpy.ir.verifier import verify
 from microgradpy.linking import bind_awaited, bindings_of, errors_of_compiler, is_looked_at, link
 from microgradpy.originals import builtins_in_place
-from microgradpy.pipeline import forward_of, primal_of, program_again
+from microgradpy.passes.dead_code import eliminate_dead_code
+from microgradpy.pipeline import VERIFY, differentiated, primal_of, program_again
 from microgradpy.rules.registry import frule
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.room import with_room
@@ -84,12 +91,26 @@ class ForwardSession(Session):
         return self.constants[id(unit)]
 
 
+def forward_of(ir: Function, primal: Primal, active: tuple[bool, ...], services: Any) -> Function:
+    """The pushforward of a primal."""
+    made = eliminate_dead_code(forward_pass.transform(primal, differentiated(ir, active), services))
+    if services.checks:
+        made = check_pushforward(made, primal, services.checks)
+    made = bind_unassigned(made)
+    if VERIFY:
+        verify(made)
+    return made
+
+
 def forward_function(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function | MayWrite:
     """The IR of the pushforward of a unit."""
     program = program_again(function, unit, kinds)
     session = ForwardSession(function, unit)
     primal = primal_of(program, kinds, unit.active, session)
-    return primal if isinstance(primal, MayWrite) else forward_of(program.ir, primal, unit.active, session)
+    if isinstance(primal, MayWrite):
+        return primal
+    unit.only_computes = is_repeatable(primal.function, primal.calls)
+    return forward_of(program.ir, primal, unit.active, session)
 
 
 @with_room

@@ -11,10 +11,9 @@ from microgradpy.ad.calls import Call
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.cache import Unit, followed_by, reached_units
-from microgradpy.compiler import Session, analysed, compile_outermost, compile_tracked, why_tracked
+from microgradpy.compiler import Session, compile_outermost, compile_tracked, why_tracked
 from microgradpy.dataclasses import dataclass, field, replace
-from microgradpy.errors import CompilerBug, MutationError, SourceNotFoundError
-from microgradpy.forward_compiler import add_pushforward, forward_function
+from microgradpy.errors import CompilerBug, SourceNotFoundError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.source import captured_values, place_of
 from microgradpy.ir.input_kinds import kinds_of
@@ -110,20 +109,6 @@ def reverse_differentiate(ir: IR) -> IR:
     return replace(ready, stage="adjoint", function=write_in_place(pair.adjoint), calls=tuple(found.calls.values()))
 
 
-def forward_differentiate(ir: IR) -> IR:
-    """The pushforward: a function of the inputs and their tangents, every one of unknown kind. Raises MutationError for a
-    function that may write."""
-    if ir.stage == "pushforward":
-        return ir
-    function = ir.source
-    count = len(lower_function(function).function.inputs)
-    unit = Unit(unit_name(function), (True,) * count, UNKNOWN)
-    made = forward_function(function, unit, (UNKNOWN,) * count)
-    if isinstance(made, MayWrite):
-        raise MutationError(f"{function.__qualname__} may write, so that it has no pushforward")
-    return replace(ir, stage="pushforward", function=made)
-
-
 def _transform(ir: IR) -> tuple[Primal, Session]:
     count = len(ir.function.captured) + len(ir.function.parameters)
     for tracks in (False, True):
@@ -148,22 +133,6 @@ def code_adjoint(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ..
     return _text(f, args, argnums, is_adjoint=True)
 
 
-def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
-    """The source text of the generated pushforward of `f`: from its inputs and the tangents of the differentiated ones to
-    the value and its tangent. Arguments as for `code_primal`. A function that may write has none: MutationError."""
-    function, kinds, active = signature_of(f, args, argnums)
-    unit = analysed(function, kinds, active)
-    if isinstance(unit, MayWrite):
-        raise MutationError(
-            f"{function.__qualname__} may write, so that it has no pushforward of its own",
-            place_of(function),
-            "jvp and pushforward go by its pullback.",
-        )
-    if unit.pushforward is None:
-        add_pushforward(function, unit, kinds)
-    return unit.pushforward_text
-
-
 def _text(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None, is_adjoint: bool) -> str:
     unit, reasons = unit_of(f, args, argnums)
     assert unit.texts is not None
@@ -186,11 +155,7 @@ def reasons_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | N
 def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[Unit, tuple[Reason, ...]]:
     """What a call with these arguments runs, and why it costs more than it might; signature as for `signature_of`."""
     function, kinds, active = signature_of(f, args, argnums)
-    owner = () if function is f or not args else (f.__self__ if isinstance(f, types.MethodType) else f,)
-    values = [*captured_values(function), *owner, *args]
-    read = matched(function, values) if len(values) == len(kinds) and RUN.mode == Mode() else None
-    read = None if read is None else renewed(function, read, values)
-    of_parts = None if read is None else unit_by_pattern(function, read, values, active)
+    of_parts, values = unit_of_parts(function, f, args, kinds, active)
     if of_parts is not None:
         return of_parts, in_order(of_parts.reasons)
     unit = compile_outermost(function, kinds, active)
@@ -202,6 +167,24 @@ def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None
         return compile_tracked(function, kinds, active, is_root=True), in_order(reasons)
     whole = why_not_in_sight(function, values) if unit.reasons and len(values) == len(kinds) else ()
     return unit, in_order((*whole, *unit.reasons))
+
+
+def unit_of_parts(
+    function: types.FunctionType,
+    f: Any,
+    args: tuple[Any, ...],
+    kinds: tuple[Kind, ...],
+    active: tuple[bool, ...],
+    compiled: Callable[..., Any] | None = None,
+) -> tuple[Unit | None, list[Any]]:
+    """The unit by parts of the arguments, if they are in sight; with the inputs of the function."""
+    owner = () if function is f or not args else (f.__self__ if isinstance(f, types.MethodType) else f,)
+    values = [*captured_values(function), *owner, *args]
+    read = matched(function, values) if len(values) == len(kinds) and RUN.mode == Mode() else None
+    read = None if read is None else renewed(function, read, values)
+    if read is None:
+        return None, values
+    return unit_by_pattern(function, read, values, read.pattern.spread(active), compiled), values
 
 
 def _reason_of_unknown(function: types.FunctionType, unit: Unit) -> Reason:

@@ -1,4 +1,5 @@
-"""The two functions of a pattern, as texts: what is read of the arguments of a call, and their gradients.
+"""The functions of a pattern, as texts: what is read of the arguments of a call, their gradients, and the tangents of what is
+read.
 
     def read(v0, v1):                                       def gather(b, h):
         try:                                                    t1 = fields(k9, h[1], {"w": b[0], "b": b[1]})
@@ -7,6 +8,11 @@
             ...
             return [v5, v6, v1], (v0, v4)
         except (AttributeError, KeyError): return None
+
+    def dots(d0, d1):
+        d2 = of(d0, "layers")
+        ...
+        return [d5, d6, d1]
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ from microgradpy.promotion.parts import Variable
 from microgradpy.promotion.places import Part
 from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.projection import fields_of
-from microgradpy.tangents.types import Tangent
+from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
 def has_fields(part: Part) -> bool:
@@ -75,11 +81,20 @@ def entries(x: Any, found: dict[Any, Any]) -> dict[Any, Any]:
     return {**dict.fromkeys(x), **found}
 
 
+def of(x_dot: Any, key: Any) -> Any:
+    """The tangent of a part of something, by the name of a field, a key or a place."""
+    if is_structural_zero(x_dot):
+        return None
+    return x_dot.get(key) if isinstance(x_dot, Tangent | dict) else x_dot[key]
+
+
 class Texts:
-    """The lines of `read` and `gather`, and the objects that they name."""
+    """The lines of `read`, `gather` and `dots`, and the objects that they name."""
 
     def __init__(self) -> None:
-        self.names: dict[str, Any] = {"fields": fields, "items": items, "entries": entries}
+        self.names: dict[str, Any] = {"fields": fields, "items": items, "entries": entries, "of": of}
+        self.dots: list[str] = []
+        self.leaves: list[str] = []
         self.tests: list[str] = []
         self.values: list[str] = []
         self.held: list[str] = []
@@ -99,7 +114,7 @@ class Texts:
 
     def functions(
         self, count: int, parts: Mapping[int, Part], variables: tuple[Variable, ...], members: tuple[Any, ...]
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Any, Any, Any]:
         self.count = count
         self.tests += _tests_of_members(members, self.constant)
         gathered: list[str] = []
@@ -109,11 +124,13 @@ class Texts:
             else:
                 gathered.append(f"b[{len(self.values)}]")
                 self.values.append(f"v{number}")
+                self.leaves.append(f"d{number}")
                 self.others.append(f"v{number}")
         for variable in variables:
             name = f"v{self.count}"
             self.count += 1
             self.tests.append(f"{name} = {self.constant(variable.namespace)}[{variable.name!r}]")
+            self.dots.append(f"d{name[1:]} = None")
             self.part(variable.part, name)
         self.values += self.objects
         self.apart()
@@ -124,9 +141,12 @@ class Texts:
         lines += ["    except (AttributeError, KeyError, IndexError):", "        return None", "", "def gather(b, h):"]
         lines += [f"    {line}" for line in self.bars]
         lines += [f"    return [{', '.join(gathered)}]", ""]
+        lines += [f"def dots({inputs.replace('v', 'd')}):"]
+        lines += [f"    {line}" for line in self.dots]
+        lines += [f"    return [{', '.join(self.leaves + ['None'] * len(self.objects))}]", ""]
         names = {**self.names, "__builtins__": BUILTINS}
         exec(compile("\n".join(lines), "<arguments in sight>", "exec", dont_inherit=True), names)
-        return names["read"], names["gather"]
+        return names["read"], names["gather"], names["dots"]
 
     def apart(self) -> None:
         """Make sure that what is written into is reached in no other ways than it was."""
@@ -155,6 +175,7 @@ class Texts:
         if part.is_leaf:
             # What is written into is another one when the adjoint runs.
             self.values.append(f"{part.cls.__name__}({name})" if part.is_changed else name)
+            self.leaves.append(f"d{name[1:]}")
             return f"b[{len(self.values) - 1}]"
         place = len(self.held)
         self.held.append(name)
@@ -168,6 +189,7 @@ class Texts:
             reads = {".": f"getattr({name}, {key!r})", "[]": f"{name}[{key!r}]"}
             is_plain = how == "." and key.isidentifier() and not keyword.iskeyword(key)
             self.tests.append(f"{inner} = {f'{name}.{key}' if is_plain else reads[how]}")
+            self.dots.append(f"d{inner[1:]} = of(d{name[1:]}, {key!r})")
             bar = self.part(child, inner)
             if bar != "None":
                 found[key] = bar

@@ -84,6 +84,7 @@ class Pattern:
     """Which gradients are in the form that users get."""
     read: Callable[..., tuple[list[Any], tuple[Any, ...]] | None]
     gather: Callable[[list[Any], tuple[Any, ...]], list[Any]]
+    dots: Callable[..., list[Any]]
     of_modules: int
     """How many inputs, the last ones, are read of variables of modules."""
     version: int
@@ -189,16 +190,20 @@ def renewed(function: types.FunctionType, read: Match, values: list[Any]) -> Mat
     return matched(function, values)
 
 
-def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any], flags: tuple[bool, ...]) -> Unit | None:
-    """The unit of a function for the parts of its arguments that a pattern has given, if these arguments are differentiated;
-    None if it cannot be called by them: it writes, or calls what is not known before."""
+def unit_by_pattern(
+    function: types.FunctionType,
+    read: Match,
+    values: list[Any],
+    active: tuple[bool, ...],
+    compiled: Callable[..., Any] | None = None,
+) -> Unit | None:
+    """The unit of a function for the parts of its arguments that a pattern has given, if these parts are differentiated; None
+    if it cannot be called by them: it writes, or calls what is not known before."""
     patterns = patterns_of(function)
-    of_parts = (flag for flag, count in zip(flags, read.pattern.counts, strict=True) if count is not None)
-    if read.pattern.has_aliases and any(of_parts):
+    if read.pattern.has_aliases and any(active[number] for number in read.pattern.leaves):
         return None  # a gradient stands in two places
-    active = read.pattern.spread(flags)
     kinds = kinds_of(read.leaves, value_kind)
-    unit = _unit_of_parts(function, read, kinds, active)
+    unit = _unit_of_parts(function, read, kinds, active, compiled)
     if unit is None:
         patterns.decline(read.pattern, values)
         return None
@@ -215,11 +220,15 @@ def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any]
 
 
 def _unit_of_parts(
-    function: types.FunctionType, read: Match, kinds: tuple[Kind, ...], active: tuple[bool, ...]
+    function: types.FunctionType,
+    read: Match,
+    kinds: tuple[Kind, ...],
+    active: tuple[bool, ...],
+    compiled: Callable[..., Any] | None,
 ) -> Unit | None:
     try:
         writes = bool(read.pattern.objects)  # into the user's own, so that it runs once
-        compiled = (compile_unit if writes else compile_outermost)
+        compiled = compiled or (compile_unit if writes else compile_outermost)
         unit = compiled(function, (*kinds, *(UNKNOWN,) * read.pattern.objects), active, pattern=read.pattern)
     except DifferentiationError:
         return None
@@ -305,7 +314,7 @@ def _pattern(count: int, found: Promoted, checks: tuple[Check, ...]) -> Pattern:
     whole = tuple(number in parts and has_fields(parts[number]) for number in range(count))
     guards = Guards(checks, (), tuple(map(FunctionGuard.of, found.functions)))
     texts = Texts()
-    read, gather = texts.functions(count, parts, found.variables, found.members)
+    read, gather, dots = texts.functions(count, parts, found.variables, found.members)
     roots = [*parts.values(), *(variable.part for variable in found.variables)]
     of_modules = sum(len(list(variable.part.leaves())) for variable in found.variables)
     return Pattern(
@@ -322,6 +331,7 @@ def _pattern(count: int, found: Promoted, checks: tuple[Check, ...]) -> Pattern:
         whole,
         read,
         gather,
+        dots,
         of_modules,
         rrule.version,
     )

@@ -8,7 +8,7 @@
     callable
 
 `compiler` goes all of it, and the middle as often as what it has assumed of a recursive function turns out to be wrong;
-`forward_compiler` goes by `forward_of`; `zeros_compiler` as far as an adjoint that reads what the primal of a unit has saved;
+`forward_compiler` has `forward_of`; `zeros_compiler` as far as an adjoint that reads what the primal of a unit has saved;
 `gradient_compiler` sets out from `pair_of`, with a seed that is known; `introspect` shows the stages one by one.
 """
 
@@ -21,11 +21,10 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, final
 
-from microgradpy.ad import forward as forward_pass
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad import reverse as reverse_pass
 from microgradpy.ad.apart_items import read_items_at_places
-from microgradpy.ad.checks import check_adjoint, check_primal, check_pushforward, noting, with_stop
+from microgradpy.ad.checks import check_adjoint, check_primal, noting, with_stop
 from microgradpy.ad.counters import count_again
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.memory_mode import writes_for_certain
@@ -224,7 +223,7 @@ def primal_of(program: Program, kinds: tuple[Kind, ...], active: tuple[bool, ...
     return primal if isinstance(primal, MayWrite) else check_texts(primal)
 
 
-# Reverse, or forward
+# Reverse
 
 
 def reverse_of(ir: Function, primal: Primal, active: tuple[bool, ...], services: Any) -> tuple[Primal, Reverse]:
@@ -233,7 +232,7 @@ def reverse_of(ir: Function, primal: Primal, active: tuple[bool, ...], services:
         primal = noting(primal)
     if services.checks:
         primal = check_primal(primal, services.checks)
-    reverse = reverse_pass.transform(primal, _differentiated(ir, active), services)
+    reverse = reverse_pass.transform(primal, differentiated(ir, active), services)
     reverse = replace(reverse, region=eliminate_dead_statements(reverse.region))
     if services.checks:
         reverse = check_adjoint(primal, reverse, services.checks)
@@ -242,18 +241,7 @@ def reverse_of(ir: Function, primal: Primal, active: tuple[bool, ...], services:
     return primal, reverse
 
 
-def forward_of(ir: Function, primal: Primal, active: tuple[bool, ...], services: Any) -> Function:
-    """The pushforward of a primal."""
-    made = eliminate_dead_code(forward_pass.transform(primal, _differentiated(ir, active), services))
-    if services.checks:
-        made = check_pushforward(made, primal, services.checks)
-    made = bind_unassigned(made)
-    if VERIFY:
-        verify(made)
-    return made
-
-
-def _differentiated(ir: Function, active: tuple[bool, ...]) -> tuple[Var, ...]:
+def differentiated(ir: Function, active: tuple[bool, ...]) -> tuple[Var, ...]:
     return tuple(var for var, flag in zip(ir.inputs, active, strict=True) if flag)
 
 

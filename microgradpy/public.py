@@ -22,9 +22,6 @@ from microgradpy.errors import MutationError as MutationError
 from microgradpy.errors import NonScalarOutputError as NonScalarOutputError
 from microgradpy.errors import SourceNotFoundError as SourceNotFoundError
 from microgradpy.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
-from microgradpy.forward import frule_via_ad as frule_via_ad
-from microgradpy.forward import jvp as jvp
-from microgradpy.forward import pushforward as pushforward
 from microgradpy.hooks import hook as hook
 from microgradpy.hooks import is_differentiating as is_differentiating
 from microgradpy.hooks import showgrad as showgrad
@@ -35,8 +32,6 @@ from microgradpy.infiltration import infiltrating as infiltrating
 from microgradpy.introspect import code_adjoint as code_adjoint
 from microgradpy.introspect import code_ir as code_ir
 from microgradpy.introspect import code_primal as code_primal
-from microgradpy.introspect import code_pushforward as code_pushforward
-from microgradpy.introspect import forward_differentiate as forward_differentiate
 from microgradpy.introspect import instrument as instrument
 from microgradpy.introspect import primal as primal
 from microgradpy.introspect import reverse_differentiate as reverse_differentiate

@@ -13,26 +13,30 @@ then.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import assert_never
 
 from microgradpy.ad.calls import (
+    Append,
     Call,
     Dispatched,
     Inlined,
     Iterated,
+    Replaced,
     UnitCall,
 )
 from microgradpy.ad.primal import Primal
-from microgradpy.ad.tangent_calls import NONE, ForwardServices, Tangents, dot_kind
+from microgradpy.ad.tangent_builder import NONE, ForwardServices
+from microgradpy.ad.tangent_calls import Tangents
+from microgradpy.ad.tangent_kinds import dot_kind, dot_kind_of_result, written_in_place
 from microgradpy.ad.transposition import TangentBuilder
 from microgradpy.ad.zeros import may_insert
 from microgradpy.dataclasses import dataclass, field, replace
-from microgradpy.ir.kinds import Scalar, is_numeric
+from microgradpy.ir.kinds import UNKNOWN, Kind, Scalar, TupleOf, present_inside
 from microgradpy.ir.nodes import (
     Break,
-    Const,
     Continue,
     For,
     Function,
@@ -58,11 +62,13 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Forward
     and its tangent."""
     function = primal.function
     made = {op.results[0]: op for op in walk(function.body) if isinstance(op, Op) and len(op.results) == 1}
-    builder = TangentBuilder(
-        kinds=dict(function.kinds), active=set(primal.active), adjoint_half=services.adjoint_half, made=made
-    )
+    # Nothing has a tangent where it is None: what is computed with it is computed where it is not.
+    kinds = {var: present_inside(kind) for var, kind in function.kinds.items()}
+    builder = TangentBuilder(kinds=kinds, active=set(primal.active), adjoint_half=services.adjoint_half, made=made)
     builder.producers.update(made)
-    pushing = _Walk(builder, services, _pairs(primal), primal.calls, primal.result_active and is_numeric(primal.result_kind))
+    of_result = primal.result_kind if primal.result_active else UNKNOWN
+    written = written_in_place(function, primal.calls.values())
+    pushing = _Walk(builder, services, _pairs(primal), written, primal.calls, of_result)
     parameters = [Parameter(parameter.var, parameter.name) for parameter in function.parameters]
     taken = {parameter.name for parameter in parameters} | {var.hint for var in function.captured}
     for var in differentiated:
@@ -99,12 +105,12 @@ Places = tuple[tuple[int, Var], ...]
 
 @dataclass
 class _Walk(Tangents):
-    """`is_dense`: callers take the tangent of the result for one that is not None. `yielded` are the places of the innermost
-    `If` or `Try`, `carried` and `left` those of the state and of the results of the innermost loop, `seen` those of what the
-    handlers of a `Try` see, by its scope."""
+    """`of_result` is the kind of the result, whose tangent callers take for a filled one. `yielded` are the places of the
+    innermost `If` or `Try`, `carried` and `left` those of the state and of the results of the innermost loop, `seen` those of
+    what the handlers of a `Try` see, by its scope."""
 
     calls: Mapping[Var, Call]
-    is_dense: bool
+    of_result: Kind
     yielded: Places = ()
     carried: Places = ()
     left: Places = ()
@@ -133,8 +139,8 @@ class _Walk(Tangents):
     def region(self, region: Region) -> Region:
         outer, self.pending = self.pending, []
         with self.builder.region() as statements:
-            for statement in region.statements:
-                self.statement(statement)
+            for statement, following in itertools.zip_longest(region.statements, region.statements[1:]):
+                self.statement(statement, following)
             self.flush()
             terminator = self.terminator(region.terminator)
         self.pending = outer
@@ -154,17 +160,23 @@ class _Walk(Tangents):
         return terminator
 
     def returned(self, value: Value) -> Value:
-        """The tangent of what is returned: callers take it for dense if the result is a number or an array on all paths."""
-        if not self.is_dense or self.dot(value) is not NONE:
-            return self.dot(value)
-        return self.builder.zero(value) if isinstance(value, Var) else Const(0.0)
+        """The tangent of what is returned: of a tuple with lists that were given, of the parts that callers know as active."""
+        made, kind = self.builder.made.get(value) if isinstance(value, Var) else None, self.of_result
+        parts = self.services.active_parts
+        if parts is None or made is None or made.callee is not Opcode.TUPLE or not isinstance(kind, TupleOf):
+            return self.filled(value, kind)
+        known = zip(made.arguments, kind.items, parts, strict=True)
+        dots = tuple(self.filled(item, of) if is_active else NONE for item, of, is_active in known)
+        return self.builder.operation(Opcode.TUPLE, dots, kinds=(dot_kind_of_result(kind, parts),))[0]
 
-    def statement(self, statement: Statement) -> None:
+    def statement(self, statement: Statement, following: Statement | None) -> None:
         self.builder.where = statement.where
         match statement:
             case Op():
                 self.operation(statement)
-                if any(result.user_named for result in statement.results):
+                # What follows may be of the same rule, and read by its pullback.
+                is_last = not isinstance(following, Op) or following.from_user
+                if is_last and any(result.user_named for result in statement.results):
                     self.flush()
                 return
         self.flush()
@@ -204,6 +216,7 @@ class _Walk(Tangents):
     def attempt(self, statement: Try) -> None:
         places = self.places(statement.results)
         self.seen[statement.scope] = seen = self.places(statement.parameters)
+        self.fill_before(statement, seen)
         with self.inside(yielded=places):
             body = self.region(statement.body)
             parameters = (*statement.parameters, *self.new_dots(statement.parameters, seen))
@@ -211,6 +224,15 @@ class _Walk(Tangents):
         self.note_branch(places, statement.results, (statement.body, *(handler.body for handler in statement.handlers)))
         results = (*statement.results, *self.new_dots(statement.results, places))
         self.builder.add(replace(statement, body=body, handlers=handlers, parameters=parameters, results=results))
+
+    def fill_before(self, statement: Try, seen: Places) -> None:
+        """Make the zeros that handlers see of what is there before: the body begins with the mark that hands these to them."""
+        values = uses(statement.body.statements[0])
+        for place, var in seen:
+            value = values[place]
+            if isinstance(value, Var) and self.dot(value) == NONE:
+                dot = self.dot_like(value, var)
+                self.dots |= {value: dot} if isinstance(dot, Var) else {}
 
     def loop(self, statement: While | For) -> None:
         places = self.places(statement.results, statement.parameters)
@@ -261,6 +283,9 @@ class _Walk(Tangents):
             return
         if isinstance(call, Dispatched | UnitCall):
             self.unpack_pair(op, call)
+            return
+        if isinstance(call, Append | Replaced):
+            self.write(op, call)
             return
         self.builder.add(op)
         if call is not None:

@@ -4,50 +4,43 @@
     z = x * sin(y)     z_dot = x_dot * sin_y + x * sin_y_dot         the pullback of the rule, transposed
     z = helper(x)      z, z_dot = helper_pushforward(x, x_dot)
     z = callback(x)    z, z_dot = pushed(callback, ...)
-    t = (x, y)         t_dot = (x_dot, y_dot)
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol, assert_never
+from collections.abc import Callable, Mapping
 
 from microgradpy.ad.calls import (
-    AddInPlace,
-    Append,
-    Attribute,
-    Build,
     Call,
-    Capture,
     Dispatched,
     Inlined,
-    Item,
-    Iterated,
-    Replaced,
-    StoreItem,
-    Suspend,
-    Unit,
     UnitCall,
-    Unpack,
 )
-from microgradpy.ad.primal_builder import Services
-from microgradpy.ad.transposition import NotTransposable, TangentBuilder, transpose
-from microgradpy.dataclasses import dataclass, field, replace
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, TupleOf, cotangent_kind, is_numeric
+from microgradpy.ad.tangent_builder import NONE
+from microgradpy.ad.tangent_kinds import dot_kind, dot_kind_of_result, holds_only_numbers, is_structured
+from microgradpy.ad.tangent_structure import StructureTangents
+from microgradpy.ad.transposition import NotTransposable, transpose
+from microgradpy.dataclasses import dataclass, replace
+from microgradpy.ir.kinds import (
+    UNKNOWN,
+    Kind,
+    is_numeric,
+    item_kind,
+    python_type,
+)
 from microgradpy.ir.nodes import (
-    UNDEFINED,
     Const,
     Op,
     Opcode,
-    Statement,
     Value,
     Var,
     function_constant,
-    operator_constant,
 )
 from microgradpy.ir.traversal import given_values
+from microgradpy.rules import number_lists
 from microgradpy.rules.linearity import LINEAR_ATTRIBUTES, keeps_linear, linear_arguments
+from microgradpy.rules.number_lists import OF_STRUCTURE
 from microgradpy.rules.registry import frule, rrule
 from microgradpy.rules.selections import inserts, may_be_infinite
 from microgradpy.runtime import pushforwards as run_time
@@ -56,18 +49,7 @@ from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.making import tie
 from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.pairing import has_only_fields
-from microgradpy.tangents.reading import item_tangent
-from microgradpy.tangents.strong_zeros import kept_call, kept_tangent
-
-
-class ForwardServices(Services, Protocol):
-    """What the pass asks of the compiler, besides what the primal does."""
-
-    def adjoint_half(self, unit: Unit, is_selected: bool) -> Const:
-        """The constant that stands for the unit's adjoint."""
-
-    def pushforward(self, unit: Unit) -> Const:
-        """The constant that stands for the function `(*inputs, *tangents of the active ones) -> (y, y_dot)`."""
+from microgradpy.tangents.strong_zeros import kept_call
 
 
 class NotPushable(Exception):
@@ -83,64 +65,12 @@ def is_pushable(callee: object) -> bool:
 
 
 _ITERATING = (*STREAMS, iter, next, functools.partial, tie)
-NONE = Const(None)
-
-
-def dot_kind(kind: Kind) -> Kind:
-    """What is proven of a tangent of a value: only those of numbers and arrays are never None."""
-    return cotangent_kind(kind) if is_numeric(kind) else UNKNOWN
+_OF_KEYS = (list, tuple, sorted)  # of a dict, without its values
 
 
 @dataclass
-class Tangents:
-    """`dots` has the tangent of each active variable, and `pairs` the pairs that calls left in the primal. `pending` are the
-    statements that compute tangents since the last of the user's assignments: they come after it, so that its operations stay
-    one expression. `selected` are the variables whose tangents may have zeros of a selection."""
-
-    builder: TangentBuilder
-    services: ForwardServices
-    pairs: Mapping[Var, Call]
-    dots: dict[Var, Value] = field(default_factory=dict, kw_only=True)
-    pending: list[Statement] = field(default_factory=list, kw_only=True)
-    selected: set[Value] = field(default_factory=set, kw_only=True)
-
-    def dot(self, value: Value) -> Value:
-        """The tangent of a value, None where it is zero."""
-        return self.dots.get(value, NONE) if isinstance(value, Var) else NONE
-
-    def dot_like(self, value: Value, var: Var) -> Value:
-        """The tangent of a value as that of a variable that it becomes: numbers and arrays have one that is not None."""
-        if value is UNDEFINED:
-            return UNDEFINED
-        dot = self.dot(value)
-        if not is_numeric(self.builder.kind(var)) or not isinstance(value, Var):
-            return Const(0.0) if is_numeric(self.builder.kind(var)) and isinstance(value, Const) else dot
-        return self.builder.zero(value) if dot is NONE else self.builder.dense(dot, value)
-
-    def dense(self, value: Value) -> Value:
-        """The tangent of an argument as a callee's pushforward takes it."""
-        if not is_numeric(self.builder.kind(value)):
-            return self.dot(value)
-        return self.dot_like(value, value) if isinstance(value, Var) else Const(0.0)
-
-    def know_dot(self, var: Var, dot: Value) -> None:
-        """Let a variable have a tangent, dense where it is a number or an array."""
-        if var not in self.builder.active:
-            return
-        if is_numeric(self.builder.kind(var)):
-            if dot is NONE or dot == NONE:
-                dot = self.builder.zero(var)
-            elif not is_numeric(self.builder.kind(dot)):
-                kind = dot_kind(self.builder.kind(var))
-                dot = self.builder.helper(tangents.dense_tangent, dot, var, kind=kind)
-        self.dots[var] = self.builder.named(dot, var)
-
-    def flush(self) -> None:
-        """Append the statements that wait."""
-        self.builder.open_regions[-1].extend(self.pending)
-        self.pending.clear()
-
-    # Calls of functions
+class Tangents(StructureTangents):
+    """Those of calls, besides."""
 
     def paired(self, op: Op, call: Call) -> None:
         """A call that gives its value with what its pullback needs gives the tangent of the value in its place."""
@@ -165,10 +95,11 @@ class Tangents:
 
     def unpack_pair(self, op: Op, call: Dispatched | UnitCall) -> None:
         result = call.result
-        if isinstance(call, UnitCall) and is_numeric(self.builder.kind(result)) and result in self.builder.active:
-            kind = dot_kind(self.builder.kind(result))
-        else:
-            kind = UNKNOWN
+        is_filled = isinstance(call, UnitCall) and result in self.builder.active
+        is_new = not is_filled or is_numeric(self.builder.kind(result))  # lists may be what was given, and written into
+        kind: Kind = UNKNOWN
+        if isinstance(call, UnitCall) and is_filled:
+            kind = dot_kind_of_result(self.builder.kind(result), call.unit.active_parts)
         dot = self.builder.variable(kind, self.builder.bar_name(result))
         found: Value = dot
         self.builder.add(replace(op, results=(result, dot)))
@@ -181,14 +112,23 @@ class Tangents:
         self.note_zeros(result, values, may_insert)
         if isinstance(call, UnitCall) and values and all(value in self.selected for value in values):
             found = self.builder.helper(kept_call, self.tuple_of(tuple(map(self.dot, values))), dot, kind=kind)
-        self.know_dot(result, found)
+        if is_filled and not is_new:
+            self.dots[result] = self.builder.named(found, result)
+            return
+        self.know_dot(result, found, call.arguments)
 
     def inlined(self, op: Op, call: Inlined) -> None:
-        if call.function is not None and frule.has(call.function):
+        if call.function in _OF_KEYS and all(python_type(self.builder.kind(value)) is dict for value in call.arguments):
+            self.builder.add(op)
+            self.know_dot(call.result, NONE)
+            return
+        if call.function is not None and frule.has(call.function) and call.rule.value not in OF_STRUCTURE:
             self.by_forward_rule(op, call)
             return
         dots = {value: self.dot(value) for value in call.arguments if self.dot(value) != NONE}
         self.note_zeros(call.result, dots, inserts(call.function))
+        if call.rule.value in OF_STRUCTURE and self.rearranged(op, call):
+            return
         again = self.reapplied(op, call, dots)
         rest = {value: dot for value, dot in dots.items() if value not in again}
         kept = [value for value in rest if value in self.selected] if may_be_infinite(call.function) else []
@@ -201,29 +141,36 @@ class Tangents:
         self.builder.add(op)
         with self.builder.region(self.pending):
             parts = [self.apply_again(op, value, dots[value]) for value in again]
-            first_kept = len(transposed) - len(groups)
-            for number, (statements, dot) in enumerate(transposed):
-                for statement in statements:
-                    self.builder.add(statement)
-                if dot is not None and number >= first_kept:
-                    dot = self.kept(dots[kept[number - first_kept]], dot)
-                parts += [] if dot is None else [dot]
+            of_kept = [None] * (len(transposed) - len(groups)) + [dots[value] for value in kept]
+            for x_dot, (statements, dot) in zip(of_kept, transposed, strict=True):
+                parts += [] if dot is None else [self.part(x_dot, statements, dot)]
             total = parts[0] if parts else NONE
             for part in parts[1:]:
                 total = self.builder.sum(total, part, "")
-            self.know_dot(call.result, total)
+            self.know_dot(call.result, total, call.arguments)
 
-    # Zeros of selections
-
-    def note_zeros(self, result: Value, values: Iterable[Value], may_insert: bool) -> None:
-        """Note whether the zeros of a tangent that is computed of those of `values` are those of a selection: if what is
-        computed may insert some, or if all of the values' are."""
-        if isinstance(result, Var) and (may_insert or all(value in self.selected for value in values)):
-            self.selected.add(result)
-
-    def kept(self, x_dot: Value, y_dot: Value) -> Value:
-        """The part of a tangent that comes of `x_dot`, whose zeros stay zero."""
-        return self.builder.helper(kept_tangent, x_dot, y_dot, kind=self.builder.kind(y_dot))
+    def rearranged(self, op: Op, call: Inlined) -> bool:
+        """A call that gives what is in its arguments in another order, or the sum of it, and the same of the tangents; whether
+        all of these are there."""
+        values = call.arguments if call.rule.value is number_lists.values_rrule else op.arguments
+        kinds = tuple(map(self.builder.kind, values))
+        wanted = tuple(map(dot_kind, kinds))
+        kind = dot_kind(self.builder.kind(call.result))
+        if is_numeric(kind) and not all(is_numeric(item_kind(of_items)) for of_items in wanted):
+            return False
+        self.builder.add(op)
+        with self.builder.region(self.pending):
+            pairs = zip(values, kinds, wanted, strict=True)
+            dots = tuple(self.filled(value, own) if is_structured(of) else value for value, own, of in pairs)
+            match call.rule.value:
+                case number_lists.values_rrule:
+                    dot = self.builder.helper(tangents.values_tangent, *dots, kind=kind)
+                case number_lists.dict_of_pairs_rrule:
+                    dot = self.builder.helper(tangents.pairs_tangent, *values, *dots, kind=kind)
+                case _:
+                    dot = self.builder.operation(op.callee, dots, kinds=(kind,))[0]
+            self.dots[call.result] = self.builder.named(dot, call.result)
+        return True
 
     def reapplied(self, op: Op, call: Inlined, dots: Mapping[Value, Value]) -> list[Value]:
         """The arguments of a call which it is linear in, and for whose tangents it can be made again."""
@@ -242,7 +189,7 @@ class Tangents:
 
     def is_filled(self, value: Value) -> bool:
         """Whether there is a number or an array wherever the tangent of a value has a part."""
-        if is_numeric(self.builder.kind(value)):
+        if holds_only_numbers(dot_kind(self.builder.kind(value))):
             return True
         made = self.builder.made.get(value) if isinstance(value, Var) else None
         is_display = made is not None and made.callee in (Opcode.LIST, Opcode.TUPLE)
@@ -257,7 +204,9 @@ class Tangents:
             return self.builder.call(op.callee, arguments, op.keywords)
         # Of infinite slopes these are the quotients only: 0 / 0 is NaN without a warning.
         kind = self.builder.kind_of_call(op.callee, arguments, op.keywords)
-        return self.kept(dot, self.builder.call(function_constant(divide), arguments, kind=kind))
+        with self.builder.region() as statements:
+            quotient = self.builder.call(function_constant(divide), arguments, kind=kind)
+        return self.part(dot, statements, quotient)
 
     def by_rule(self, op: Op, call: Inlined) -> None:
         """The reverse rule at run time, which gives the value and its tangent."""
@@ -282,107 +231,4 @@ class Tangents:
         self.builder.add(replace(op, callee=helper, arguments=given, keywords=(), results=(pair,)))
         dot = self.builder.variable(UNKNOWN, self.builder.bar_name(call.result))
         self.builder.add(Op(Opcode.UNPACK, (pair,), (*op.results, dot), where=op.where))
-        self.know_dot(call.result, dot)
-
-    def operands_of(self, values: tuple[Value, ...]) -> Value:
-        """What an operation of the user's reads, which a variable that is not assigned does not get past."""
-        return self.builder.operation(Opcode.TUPLE, values, from_user=True)[0]
-
-    def tuple_of(self, values: tuple[Value, ...]) -> Value:
-        return self.builder.operation(Opcode.TUPLE, values)[0]
-
-    def dict_of(self, keywords: tuple[tuple[str, Value], ...]) -> Value:
-        return self.builder.operation(Opcode.DICT, tuple(part for name, value in keywords for part in (Const(name), value)))[0]
-
-    # Structure
-
-    def structure(self, call: Call) -> None:
-        self.note_structure(call)
-        match call:
-            case Build():
-                self.build(call)
-            case Unpack(results=results, source=source):
-                self.unpack(results, source)
-            case Append(result=result, items=items, item=item, length=length):
-                dot = self.builder.helper(tangents.appended_tangent, self.dot(items), self.dense(item), length)
-                self.know_dot(result, dot)
-            case Replaced(result=result, items=items, indices=indices, item=item):
-                given = (self.dot(items), result, self.dense(item), *indices)
-                self.know_dot(result, self.builder.helper(tangents.replaced_tangent, *given))
-            case Attribute(result=result, target=target, name=name):
-                dot = self.builder.helper(tangents.attribute_tangent, target, Const(name), result, self.dot(target))
-                self.know_dot(result, dot)
-            case Item(result=result, container=container, index=index):
-                self.know_dot(result, self.item(container, index, self.dot(container)))
-            case Capture():
-                self.capture(call)
-            case AddInPlace() | StoreItem() | Suspend():
-                raise AssertionError("a write where writes are not tracked")
-            case Iterated() | Inlined() | Dispatched() | UnitCall():
-                raise AssertionError("not the record of an operation on structure")
-            case _:
-                assert_never(call)
-
-    def note_structure(self, call: Call) -> None:
-        """Structure hands zeros on; what is built of constants too has some in their places."""
-        match call:
-            case Build(result=result, items=values) | Capture(result=result, values=values):
-                self.note_zeros(result, (), any(value in self.selected or self.dot(value) is NONE for value in values))
-            case Append(result=result, items=items, item=item) | Replaced(result=result, items=items, item=item):
-                self.note_zeros(result, (), bool(self.selected & {items, item}) or self.dot(item) is NONE)
-            case Attribute(result=result, target=source) | Item(result=result, container=source):
-                self.note_zeros(result, (source,), False)
-            case Iterated(result=result, source=source):
-                self.note_zeros(result, (source,), False)
-            case Unpack(results=results, source=source):
-                for item in results:
-                    self.note_zeros(item, (source,), False)
-
-    def iterated(self, call: Iterated) -> Value:
-        position = call.position
-        if call.backwards:
-            position = self.builder.call(operator_constant("sub"), (Const(-1), position))
-        dot = self.dot(call.source)
-        if call.is_key or isinstance(self.builder.kind(call.source), Array):
-            return self.item(call.source, position, dot)
-        return self.builder.helper(tangents.iterated_tangent, call.source, position, dot)
-
-    def of_constant(self, value: Value) -> Value:
-        return Const(0.0) if is_numeric(self.builder.kind(value)) else NONE
-
-    def item(self, container: Value, index: Value, dot: Value) -> Value:
-        if isinstance(self.builder.kind(container), Array):
-            return self.builder.call(operator_constant("getitem"), (dot, index))
-        return self.builder.helper(item_tangent, container, index, dot)
-
-    def build(self, call: Build) -> None:
-        # NumPy takes a list of numbers or arrays as an array, in which there is no None.
-        dots = tuple(self.dot_like(item, item) if isinstance(item, Var) else self.of_constant(item) for item in call.items)
-        made = self.builder.made[call.result]
-        if made.callee is Opcode.DICT:
-            parts = tuple(part for pair in zip(call.keys, dots, strict=True) for part in pair)
-            (dot,) = self.builder.operation(Opcode.DICT, parts)
-        elif made.callee is Opcode.TUPLE:
-            (dot,) = self.builder.operation(Opcode.TUPLE, dots, kinds=(TupleOf(tuple(map(self.builder.kind, dots))),))
-        else:
-            (dot,) = self.builder.operation(Opcode.LIST, dots)
-        self.know_dot(call.result, dot)
-
-    def unpack(self, results: tuple[Var, ...], source: Value) -> None:
-        dot = self.dot(source)
-        kind = self.builder.kind(dot)
-        if isinstance(kind, TupleOf) and len(kind.items) == len(results):
-            kinds = kind.items
-        else:
-            dot = self.builder.helper(tangents.item_tangents, source, Const(len(results)), dot)
-            kinds = (UNKNOWN,) * len(results)
-        hints = tuple(map(self.builder.bar_name, results))
-        parts = self.builder.operation(Opcode.UNPACK, (dot,), kinds=kinds, hints=hints)
-        for result, part in zip(results, parts, strict=True):
-            self.know_dot(result, part)
-
-    def capture(self, call: Capture) -> None:
-        names = self.tuple_of(tuple(Const(f if isinstance(f, str) else f[0]) for f in call.fields))
-        keys = self.tuple_of(tuple(NONE if isinstance(f, str) else Const(f[1]) for f in call.fields))
-        dots = self.tuple_of(tuple(map(self.dot, call.values)))
-        self.know_dot(call.result, self.builder.helper(tangents.function_tangent, call.result, names, keys, dots))
+        self.know_dot(call.result, dot, call.arguments)

@@ -141,7 +141,8 @@ def transpose(
         y_dot = adjoint.cotangents.get(seed)
     if len(contributions) < len(call.arguments) and any(a in dots for a in call.arguments[len(contributions) :]):
         raise NotTransposable  # the dispatcher says that the rule has no cotangent for it
-    statements = [_of_the_compiler(statement) for statement in (*linear.open_regions[0], *transposed)]
+    of = builder.kind(call.result)
+    statements = [_with_shape_of(seed, of, _of_the_compiler(each), builder) for each in (*linear.open_regions[0], *transposed)]
     region = substitute(Region(tuple(statements), Return(Const(None) if y_dot is None else y_dot)), {seed: call.result})
     assert isinstance(region.terminator, Return)
     return list(region.statements), None if y_dot is None else region.terminator.value
@@ -161,7 +162,16 @@ def _linear_part(spliced: list[Statement], seed: Var, builder: TangentBuilder, s
     return linear
 
 
-def _of_the_compiler(statement: Statement) -> Statement:
+def _with_shape_of(seed: Var, kind: Kind, op: Op, builder: TangentBuilder) -> Op:
+    """An operation that reads the shape of its second argument, of the seed if that has it too: nothing is computed for it."""
+    if not isinstance(op.callee, Const) or op.callee.value not in (unbroadcast, expand_reduced):
+        return op
+    d, x, *rest = op.arguments
+    is_known = isinstance(kind, Array) and kind.ndim == len(kind.shape) and None not in kind.shape
+    return replace(op, arguments=(d, seed, *rest)) if is_known and builder.kind(x) == kind else op
+
+
+def _of_the_compiler(statement: Statement) -> Op:
     if not isinstance(statement, Op):
         raise NotTransposable
     return replace(statement, from_user=False)

@@ -20,12 +20,12 @@ from microgradpy.drawing.files import WRITERS, as_dot
 from microgradpy.explain import explained
 from microgradpy.explain.highlight import Piece, ir_pieces, python_pieces
 from microgradpy.exporting.export import export
+from microgradpy.forward_introspect import forward_differentiate
 from microgradpy.introspect import (
     IR,
     code_adjoint,
     code_ir,
     code_primal,
-    forward_differentiate,
     instrument,
     primal,
     reverse_differentiate,

@@ -176,6 +176,8 @@ RULES: tuple[tuple[str, str, str], ...] = (
         "makeLogRecord setLogRecordFactory setLoggerClass shutdown warn warning"),
     ("sums", "builtins", "sum"),
     ("sums", "math", "dist fsum hypot prod sumprod"),
+    ("transposes", "microgradpy.rules.builtins", "chosen_bar"),
+    ("transposes", "microgradpy.rules.number_lists", "for_each for_one"),
     ("transposes", "microgradpy.rules.numpy.creation.matrices", "diag_bar"),
     ("transposes", "microgradpy.rules.numpy.indexing", "diagonal_bar"),
     ("transposes", "microgradpy.rules.numpy.linear_algebra.products",

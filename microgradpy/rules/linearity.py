@@ -82,6 +82,8 @@ def _first() -> tuple[Callable[..., Any], ...]:
         np.take,
         np.resize,
         np.lib.stride_tricks.sliding_window_view,
+        np.array,
+        np.asarray,
         np.trapezoid,
         np.matrix_transpose,
         np.fft.fft,

@@ -227,3 +227,10 @@ def sum_of_parts(z_bar: list[Any], length: int) -> list[Any]:
     """The sum of the parts, of `length` numbers each, of a cotangent; that of a truth value may be None."""
     parts = ([bar for bar in z_bar[place::length] if bar is not None] for place in range(length))
     return [sum(bars) if bars else Untouched.zero for bars in parts]
+
+
+OF_STRUCTURE = frozenset((
+    copy_rrule, tuple_rrule, columns_rrule, columns_of_tuples_rrule, concatenation_rrule, repetition_rrule, merged_rrule,
+    values_rrule, dict_of_pairs_rrule, sum_rrule, sum_of_arrays_rrule,
+))  # fmt: skip
+"""Rules for functions that rearrange numbers, or add them up: these functions are their own tangents."""

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.builtins import chosen_bar
 from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.number_lists import for_each, for_one
 from microgradpy.rules.numpy.creation.matrices import diag_bar
 from microgradpy.rules.numpy.indexing import diagonal_bar
 from microgradpy.rules.numpy.linear_algebra.products import inner_left_bar, inner_right_bar, kron_left_bar, kron_right_bar
@@ -141,6 +143,31 @@ def power_exponent_dot(p_dot: Any, x: Any, p: Any, z: Any) -> Any:
     if isinstance(z, complex) and not any(map(np.iscomplexobj, (x, p))):
         return p_dot * (z * cmath.log(x))
     return conj(power_exponent_bar(conj(p_dot), x, p, z))
+
+
+@pullback(chosen_bar)
+def chosen_bar_pullback(x_bar, z_bar, is_chosen, x):
+    """Of what was chosen, and zero of what was not."""
+    return chosen_bar(x_bar, is_chosen, z_bar)
+
+
+examples(chosen_bar, (2.0, True, 0.5), (2.0, False, 0.5))
+
+
+@pullback(for_each)
+def for_each_pullback(bars, items, y_bar):
+    """The sum."""
+    return NoTangent(), sum(bars)
+
+
+@pullback(for_one)
+def for_one_pullback(bars, items, place, y_bar):
+    """The one at the place."""
+    return NoTangent(), NoTangent(), bars[place]
+
+
+examples(for_each, ([1.0, 2.0], 0.5))
+examples(for_one, ([1.0, 2.0], 1, 0.5))
 
 
 # Products: the cotangent of one operand is linear in z_bar, and its transpose is the product with that operand

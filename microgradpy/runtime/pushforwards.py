@@ -72,9 +72,14 @@ _entry: list[ForwardEntry] = []
 _resolve: list[Resolve] = []
 
 
-def install(entry: ForwardEntry, resolve: Resolve) -> None:
+def install(resolve: Resolve) -> None:
     """Called once by the compiler."""
-    _entry[:], _resolve[:] = [entry], [resolve]
+    _resolve[:] = [resolve]
+
+
+def install_entry(entry: ForwardEntry) -> None:
+    """The same when forward mode is first used."""
+    _entry[:] = [entry]
 
 
 def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]) -> tuple[Any, Any]:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from microgradpy.ir.objects import static_member
+from microgradpy.projecting import are_floats
 from microgradpy.rules.registry import find_attribute_rule
 from microgradpy.runtime.cotangents import attribute_cotangent, is_computed_since
-from microgradpy.tangents.arithmetic import zero_cotangent
+from microgradpy.tangents.arithmetic import own, zero_cotangent
+from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.reading import ITEMS, unknown
@@ -40,30 +42,55 @@ def iterated_tangent(x: Any, position: int, x_dot: Any) -> Any:
     raise unknown(f"a loop ran over a {type(x).__name__} of differentiated values")
 
 
-class OwnDots(list[Any]):
-    """The tangents of a list in sight, which are nobody else's."""
-
-    __slots__ = ()
-
-
-def appended_tangent(items_dot: Any, item_dot: Any, length: int) -> list[Any]:
-    """The tangent of a list in sight that has got one item more, as the one of `length`."""
-    dots = items_dot if type(items_dot) is OwnDots else OwnDots([None] * length if items_dot is None else items_dot)
-    dots.append(item_dot)
-    return dots
+def mirrored_tangent(x_dot: Any, x: Any) -> Any:
+    """The tangent of a container in its structure, of new lists, dicts and arrays: zeros where there is None. What is in two
+    places of `x` is in two places of it."""
+    if type(x) is list and (x_dot is None or type(x_dot) is list) and are_floats(x):
+        return [0.0] * len(x) if x_dot is None else list(map(_or_zero, x_dot))
+    return _mirrored(x_dot, x, {})
 
 
-def replaced_tangent(items_dot: Any, items: Any, item_dot: Any, index: Any, *inner: int) -> Any:
-    """The same of a list, dict or array that has got another item at a place, or in a list that is at one."""
-    if isinstance(items, np.ndarray):
-        dots: Any = np.zeros(items.shape) if items_dot is None else items_dot.copy()
-        dots[index] = 0.0 if item_dot is None else item_dot
-        return dots
-    if isinstance(items, dict):
-        return {**(items_dot or {}), index: item_dot}
-    dots = items_dot if type(items_dot) is OwnDots else OwnDots([None] * len(items) if items_dot is None else items_dot)
-    dots[index] = replaced_tangent(dots[index], items[index], item_dot, *inner) if inner else item_dot
-    return dots
+def tangent_to_write(x_dot: Any, x: Any) -> Any:
+    """The tangent of something that is going to be written into, which is not to be None."""
+    return mirrored_tangent(None, x) if is_structural_zero(x_dot) else x_dot
+
+
+def _mirrored(x_dot: Any, x: Any, known: dict[int, Any]) -> Any:
+    cls = type(x)
+    if cls is float:
+        return 0.0 if x_dot is None else x_dot
+    if not isinstance(x, list | dict | tuple | np.ndarray):
+        return (0.0 if isinstance(x, bool | np.bool) and known else zero_cotangent(x)) if is_structural_zero(x_dot) else x_dot
+    if id(x) in known:
+        return known[id(x)]
+    dots = None if is_structural_zero(x_dot) else x_dot
+    if isinstance(x, np.ndarray):
+        known[id(x)] = found = zero_cotangent(x) if dots is None else own(dots)
+        return found
+    made: Any = {} if isinstance(x, dict) else []
+    known[id(x)] = made
+    if isinstance(x, dict):
+        get = {}.get if dots is None else dots.get
+        made |= {key: _mirrored(get(key), item, known) for key, item in x.items()}
+        return made
+    made += [_mirrored(dot, item, known) for dot, item in zip((None,) * len(x) if dots is None else dots, x, strict=True)]
+    if isinstance(x, tuple):
+        known[id(x)] = made = tuple(made) if cls is tuple else named_like(x, made) if hasattr(x, "_fields") else made
+    return made
+
+
+def _or_zero(dot: Any) -> Any:
+    return 0.0 if dot is None else dot
+
+
+def values_tangent(x_dot: dict[Any, Any]) -> list[Any]:
+    """The tangent of `x.values()`."""
+    return list(x_dot.values())
+
+
+def pairs_tangent(pairs: list[Any], pairs_dot: list[Any]) -> dict[Any, Any]:
+    """The tangent of `dict(pairs)`."""
+    return {key: dot for (key, _), (_, dot) in zip(pairs, pairs_dot, strict=True)}
 
 
 def function_tangent(function: Any, names: tuple[str, ...], keys: tuple[Any, ...], dots: tuple[Any, ...]) -> Tangent | None:

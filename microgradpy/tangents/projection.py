@@ -196,6 +196,8 @@ def fill_tangent(x: Any, found: Any, inside: tuple[int, ...] = ()) -> Any:
         return 0.0
     if id(x) in inside:
         return None
+    if type(x) is list and type(found) is list and are_floats(found):
+        return found
     if not (type(x) in (list, dict) or isinstance(x, tuple)):
         return fill_zeros(x, found)
     inside = (*inside, id(x))
@@ -222,6 +224,8 @@ def _check_seed(y: Any, dy: Any, place: str) -> Any:
         return _check_number_seed(y, dy, place)
     if isinstance(y, tuple | list | deque):
         wanted = tuple if isinstance(y, tuple) else list
+        if type(y) is list and type(dy) is list and len(dy) == len(y) and are_floats(y) and are_floats(dy):
+            return dy.copy()
         if not isinstance(dy, wanted) or len(dy) != len(y):
             _mismatch(place, _describe(y), dy)
         return wanted(

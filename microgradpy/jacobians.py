@@ -1,0 +1,139 @@
+"""Jacobians: the derivative of every number in a value with respect to every number in arguments, as arrays.
+
+A row is what the pullback gives for one number of the value, and takes no other run of the function; a column is the tangent
+for one number of the arguments, and takes one. So there are columns where they are fewer, and nobody sees how often the
+function is run.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from microgradpy.boundary import BOUNDARY
+from microgradpy.entry import resolve_outermost
+from microgradpy.errors import DifferentiationError
+from microgradpy.forward_entry import only_computes, push_outermost
+from microgradpy.gradient_functions import describe, wanted_by
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.tangents.projection import check_seed
+from microgradpy.tangents.types import is_structural_zero
+
+Numbers = tuple[int, ...]
+
+
+def jacobian(f: Callable[..., Any], /, *args: Any, argnums: int | Numbers = 0, **kwargs: Any) -> Any:
+    """The Jacobian of `f` with respect to the argument `argnums`: an array of shape `y.shape + x.shape`, a float if both are
+    numbers; for a tuple `argnums` a tuple of them. `y` and `x` are real numbers or arrays of real numbers:
+    DifferentiationError for any other."""
+    return value_and_jacobian(f, *args, argnums=argnums, **kwargs)[1]
+
+
+def value_and_jacobian(
+    f: Callable[..., Any], /, *args: Any, argnums: int | Numbers = 0, **kwargs: Any
+) -> tuple[Any, Any]:
+    """`(y, jacobian)`: what `f` returns, and what `jacobian` does, from the same runs."""
+    with BOUNDARY:
+        is_single = not isinstance(argnums, tuple | list)
+        numbers = tuple(map(operator.index, (argnums,) if is_single else argnums))  # type: ignore[arg-type]
+        wanted = wanted_by(numbers, len(args))
+        for number, is_wanted in enumerate(wanted):
+            if is_wanted:
+                _check_real(args[number], f"argument {number}", f)
+        y, found = _by_columns(f, args, kwargs, wanted) or _by_rows(f, args, kwargs, wanted)
+        jacobians = tuple(_shaped(found[number % len(args)], y, args[number]) for number in numbers)
+        return y, jacobians[0] if is_single else jacobians
+
+
+def jac(f: Callable[..., Any], argnums: int | Numbers = 0) -> Callable[..., Any]:
+    """A function with the signature of `f` that returns its Jacobian: what SciPy takes as `jac=`."""
+
+    @functools.wraps(f, updated=())
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        return value_and_jacobian(f, *args, argnums=argnums, **kwargs)[1]
+
+    NESTED_DIFFERENTIATION.add(jacobian_of)
+    return jacobian_of
+
+
+Found = tuple[Any, dict[int, "np.ndarray[Any, Any]"]]
+"""A value, and a matrix for each differentiated argument: a row for each number of the value, a column for each of its own."""
+
+
+def _by_rows(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tuple[bool, ...]) -> Found:
+    """By the pullback."""
+    y, back = resolve_outermost(f, args, kwargs, wanted)
+    _check_real(y, "the value", f)
+    found = {number: np.zeros((np.size(y), np.size(x)), _dtype(y, x)) for number, x in _chosen(args, wanted)}
+    for row, seed in enumerate(_units(y)):
+        bars = back(check_seed(y, seed))
+        for number, matrix in found.items():
+            bar = bars.arguments[number]
+            matrix[row] = 0.0 if is_structural_zero(bar) else np.ravel(check_seed(args[number], bar))
+    return y, found
+
+
+def _by_columns(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tuple[bool, ...]) -> Found | None:
+    """By tangents; None if rows are to be preferred."""
+    count = sum(np.size(x) for _, x in _chosen(args, wanted))
+    known: Any = None
+    found: dict[int, np.ndarray[Any, Any]] = {}
+    for number, x in _chosen(args, wanted):
+        for column, unit in enumerate(_units(x)):
+            dots = tuple(unit if place == number else None for place in range(len(args)))
+            if known is None and not only_computes(f, args, dots, kwargs):
+                return None
+            y, y_dot = push_outermost(f, args, dots, kwargs)
+            if known is None:
+                _check_real(y, "the value", f)
+                known = y
+            if np.size(known) <= count:
+                return None
+            matrix = found.setdefault(number, np.zeros((np.size(known), np.size(x)), _dtype(known, x)))
+            matrix[:, column] = 0.0 if is_structural_zero(y_dot) else np.ravel(check_seed(known, y_dot))
+    return None if known is None else (known, found)
+
+
+def _chosen(args: tuple[Any, ...], wanted: tuple[bool, ...]) -> list[tuple[int, Any]]:
+    return [(number, x) for number, (x, is_wanted) in enumerate(zip(args, wanted, strict=True)) if is_wanted]
+
+
+def _units(x: Any) -> Any:
+    """A one for each number of `x`, with zeros for the others, in its structure."""
+    if not isinstance(x, np.ndarray):
+        yield 1.0
+        return
+    for place in range(x.size):
+        unit = np.zeros(x.size)
+        unit[place] = 1.0
+        yield unit.reshape(x.shape)
+
+
+def _dtype(y: Any, x: Any) -> Any:
+    """float32 where both have it, float64 otherwise."""
+    kinds = [np.result_type(value) for value in (y, x)]
+    return np.result_type(*(kind if kind.kind == "f" else np.dtype(float) for kind in kinds))
+
+
+def _shaped(matrix: np.ndarray[Any, Any], y: Any, x: Any) -> Any:
+    shaped = matrix.reshape(np.shape(y) + np.shape(x))
+    return shaped if shaped.ndim else shaped.item()
+
+
+def _check_real(x: Any, place: str, f: Any) -> None:
+    is_real = isinstance(x, np.ndarray) and x.dtype.kind in "fiu"
+    if is_real or (isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)):
+        return
+    name = getattr(f, "__name__", type(f).__name__)
+    raise DifferentiationError(
+        f"a Jacobian is one of real numbers and arrays of them, and {place} of {name} is {describe(x)}",
+        None,
+        "Let a function of arrays call it: one that takes its inputs from an array, and puts its outputs into one.",
+    )
+
+
+NESTED_DIFFERENTIATION.update((jacobian, value_and_jacobian, jac))

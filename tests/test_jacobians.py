@@ -1,0 +1,158 @@
+"""`jacobian`, `value_and_jacobian` and `jac`: by rows and by columns, and as SciPy's solvers take them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize
+
+from microgradpy import DifferentiationError, gradient, jac, jacobian, value_and_jacobian
+
+X = np.array([0.5, -1.2, 2.0])
+T = np.linspace(0.0, 2.0, 7)
+
+
+def by_differences(f: Callable[..., Any], x: Any) -> Any:
+    x = np.asarray(x, float)
+    columns = []
+    for place in range(x.size):
+        h = np.zeros(x.size)
+        h[place] = 1e-6
+        h = h.reshape(x.shape)
+        columns.append((np.asarray(f(x + h)) - np.asarray(f(x - h))) / 2e-6)
+    return np.stack(columns, -1).reshape(np.shape(columns[0]) + x.shape)
+
+
+def decays(x: Any) -> Any:
+    return x[0] * np.exp(-(x[1] ** 2) * T) + x[2]
+
+
+def recurrence(x: Any) -> Any:
+    states = [x[0]]
+    for k in range(5):
+        states.append(states[-1] * x[1] + math.sin(x[2] * k))
+    return np.array(states)
+
+
+def clipped(x: Any) -> Any:
+    return np.array([max(v, 0.0) ** 3 for v in x] + [x[0] if x[1] > 0 else x[2]])
+
+
+@pytest.mark.parametrize(
+    "f", [decays, recurrence, clipped, np.cumsum, lambda x: np.outer(x, x), lambda x: x @ x, lambda x: x[1:] * x[0]]
+)
+def test_against_differences(f: Callable[..., Any]) -> None:
+    found = jacobian(f, X)
+    expected = by_differences(f, X)
+    assert np.shape(found) == expected.shape
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_numbers() -> None:
+    assert jacobian(lambda x: x**3, 2.0) == 12.0
+    assert type(jacobian(lambda x: x**3, 2.0)) is float
+    np.testing.assert_array_equal(jacobian(lambda x: x * np.arange(3.0), 2.0), [0.0, 1.0, 2.0])
+    np.testing.assert_array_equal(jacobian(lambda x: x.sum(), np.ones((2, 2))), np.ones((2, 2)))
+
+
+def test_several_arguments() -> None:
+    y, (of_a, of_x) = value_and_jacobian(lambda a, x: a**2 * x, np.array([1.0, 2.0, 3.0]), 1.0, argnums=(0, 1))
+    np.testing.assert_array_equal(y, [1.0, 4.0, 9.0])
+    np.testing.assert_array_equal(of_a, np.diag([2.0, 4.0, 6.0]))
+    np.testing.assert_array_equal(of_x, [1.0, 4.0, 9.0])
+    assert jacobian(lambda a, x, scale: a * x * scale, 2.0, 3.0, argnums=-1, scale=5.0) == 10.0
+
+
+def test_what_is_read_only_of_some_arguments_is_zero() -> None:
+    np.testing.assert_array_equal(jacobian(lambda a, x: x * T, X, 2.0), np.zeros((7, 3)))
+
+
+def test_float32_is_kept() -> None:
+    assert jacobian(lambda x: np.exp(x), X.astype(np.float32)).dtype == np.float32
+
+
+def test_a_program_that_prints_runs_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: Any) -> Any:
+        print("here")
+        return x[0] * T
+
+    np.testing.assert_allclose(jacobian(f, X)[:, 0], T)
+    assert capsys.readouterr().out == "here\n"
+
+
+def test_a_program_that_writes_into_what_others_have_runs_once() -> None:
+    log: list[Any] = []
+
+    def f(x: Any) -> Any:
+        log.append(x[0])
+        return x[0] * T
+
+    np.testing.assert_allclose(jacobian(f, X)[:, 0], T)
+    assert log == [0.5]
+
+
+def test_a_program_that_only_computes_takes_a_run_for_each_column() -> None:
+    """Which nobody sees but by what `decays` calls."""
+    runs: list[int] = []
+
+    def counted(x: Any) -> Any:
+        runs.append(1)
+        return decays(x)
+
+    jacobian(counted, X)
+    assert len(runs) == 1
+    np.testing.assert_allclose(jacobian(decays, X), jacobian(counted, X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("x", [{"a": 1.0}, [1.0, 2.0], 1.0 + 2.0j, True, np.array([1.0 + 1.0j])])
+def test_other_arguments_are_refused(x: Any) -> None:
+    with pytest.raises(DifferentiationError, match=r"argument 0 of .* is"):
+        jacobian(lambda x: x, x)
+
+
+@pytest.mark.parametrize("make", [lambda x: {"a": x}, lambda x: (x, x), lambda x: x * 1j, lambda x: None])
+def test_other_values_are_refused(make: Callable[..., Any]) -> None:
+    with pytest.raises(DifferentiationError, match="the value of"):
+        jacobian(make, 1.0)
+
+
+def test_argnums_are_checked() -> None:
+    with pytest.raises(TypeError, match="argnums contains 1"):
+        jacobian(lambda x: x, 1.0, argnums=1)
+
+
+def test_inside_of_what_is_differentiated_it_is_refused() -> None:
+    with pytest.raises(DifferentiationError):
+        gradient(lambda x: jacobian(lambda t: t * t, x) * 2.0, 1.0)
+
+
+def residuals(p: Any, t: Any, y: Any) -> Any:
+    return p[0] * np.exp(-p[1] * t) - y
+
+
+def test_least_squares() -> None:
+    t = np.linspace(0.0, 3.0, 40)
+    y = 2.5 * np.exp(-1.3 * t)
+    found = optimize.least_squares(residuals, [1.0, 1.0], jac=jac(residuals), args=(t, y))
+    np.testing.assert_allclose(found.x, [2.5, 1.3], rtol=1e-6)
+
+
+def test_root() -> None:
+    def circle_and_line(v: Any) -> Any:
+        return np.array([v[0] ** 2 + v[1] ** 2 - 2.0, v[0] - v[1]])
+
+    found = optimize.root(circle_and_line, [2.0, 0.5], jac=jac(circle_and_line))
+    np.testing.assert_allclose(found.x, [1.0, 1.0])
+
+
+def test_a_stiff_equation() -> None:
+    def rhs(t: float, y: Any) -> Any:
+        return np.array([-100.0 * (y[0] - math.cos(t)), y[0] - y[1]])
+
+    with_jacobian = integrate.solve_ivp(rhs, (0.0, 1.0), [0.0, 1.0], method="BDF", jac=jac(rhs, argnums=1))
+    without = integrate.solve_ivp(rhs, (0.0, 1.0), [0.0, 1.0], method="BDF")
+    np.testing.assert_allclose(with_jacobian.y[:, -1], without.y[:, -1], rtol=1e-2)
