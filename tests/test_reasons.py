@@ -624,7 +624,7 @@ def with_keyword(**given):
 
 
 def calls_with_unpacked_keywords(x):
-    return with_keyword(**dict(x=x * x))
+    return with_keyword(**dict([("x", x * x)], y=x))
 
 
 OF_UNKNOWN_KIND = [
@@ -634,7 +634,7 @@ OF_UNKNOWN_KIND = [
         calls_with_unpacked_keywords,
         (1.5,),
         None,
-        "+1: `dict(x=x * x)` is dispatched: `x` is given by name",
+        '+1: `dict([("x", x * x)], y=x)` is dispatched: `y` is given by name',
     ),
     (
         chooses_of_two,

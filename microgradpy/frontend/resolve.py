@@ -10,6 +10,7 @@ imports itself is folded alike, under a guard that starts at `sys.modules`.
 from __future__ import annotations
 
 import abc
+import enum
 import sys
 import types
 import weakref
@@ -22,6 +23,7 @@ import numpy as np
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.frontend.sharing import assigned_by_makers, class_variables, count_assigned, note_globals, rebound_globals
 from microgradpy.frontend.source import rebound_variables
+from microgradpy.ir.input_kinds import is_plain_member
 from microgradpy.ir.nodes import Const
 from microgradpy.ir.random_sources import is_source_function
 from microgradpy.originals import is_library, original
@@ -105,6 +107,8 @@ class Resolver:
     def attribute(self, constant: Const, attribute: str) -> Const | None:
         """The constant an attribute of a folded module stands for; None if it has to be read when executed."""
         module = constant.value
+        if isinstance(module, enum.EnumMeta) and constant.path:
+            return self._member_of_enumeration(constant, module, attribute)
         if isinstance(module, type) and constant.path:
             return self._function_of_class(constant, module, attribute)
         if not isinstance(module, types.ModuleType) or not constant.path:
@@ -120,6 +124,14 @@ class Resolver:
             return None
         self._guard_path(constant, attribute, value)
         return Const(value, path=f"{constant.path}.{attribute}", root=constant.root) if is_constant else None
+
+    def _member_of_enumeration(self, constant: Const, cls: enum.EnumMeta, attribute: str) -> Const | None:
+        """A member of an enumeration, which nobody can take another one's place of."""
+        member: Any = cls.__members__.get(attribute)
+        if member is None or not is_plain_member(member):
+            return None
+        self._guard_path(constant, attribute, vars(cls).get(attribute, _MISSING))
+        return Const(member, path=f"{constant.path}.{attribute}", root=constant.root)
 
     def _function_of_class(self, constant: Const, cls: type, attribute: str) -> Const | None:
         """A function that is read from a class of the user's, which has it itself: `Base.forward`, a static method."""

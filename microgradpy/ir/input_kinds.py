@@ -7,6 +7,7 @@ Axes of equal length share a symbol, and symbols are counted from the first on, 
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import Any
@@ -15,6 +16,8 @@ import numpy as np
 
 from microgradpy.ir.kinds import (
     BY_TYPE,
+    INT,
+    MEMBER,
     MOST_AXES,
     MOST_ENTRIES,
     UNASSIGNED,
@@ -41,7 +44,7 @@ from microgradpy.ir.random_sources import is_source
 def kind_of(value: object, around: tuple[int, ...] = ()) -> Kind:
     """The kind of an example value, as far as the cache distinguishes values. `around` are the dicts that it was found in, of
     which nothing is said again."""
-    kind = BY_TYPE.get(type(value))
+    kind = _kind_of_member(value) if isinstance(value, enum.Enum) else BY_TYPE.get(type(value))
     if kind is not None:
         return kind
     if type(value) is list:
@@ -62,6 +65,29 @@ def kind_of(value: object, around: tuple[int, ...] = ()) -> Kind:
     if is_source(value):
         return Inert(type(value).__name__)
     return object_with(features_in((value,)))
+
+
+def _kind_of_member(member: enum.Enum) -> Kind | None:
+    if not is_plain_member(member):
+        return None
+    return INT if isinstance(member, int) else Inert(MEMBER)
+
+
+def is_plain_member(member: enum.Enum) -> bool:
+    """Whether a member of an enumeration is a whole number or a name for a literal: its class says nothing of its own of what
+    operators mean."""
+    cls, is_number = type(member), isinstance(member, int)
+    base: type = int if is_number else enum.Enum
+    ways = _OF_NUMBERS if is_number else ("__eq__", "__hash__")
+    if not is_number and cls.__mro__ != (cls, enum.Enum, object):
+        return False
+    is_literal = type(member.value) in (int, str, bool)
+    return is_literal and not isinstance(member, enum.Flag) and all(getattr(cls, name) is getattr(base, name) for name in ways)
+
+
+_OTHER_WAYS = ("__new__", "__doc__", "__repr__", "__format__", "__getattribute__", "__getnewargs__")
+_OF_NUMBERS = tuple(name for name in vars(int) if name.startswith("__") and name not in _OTHER_WAYS)
+"""What says how whole numbers are computed with, compared and put in an order."""
 
 
 def _kind_of_dict(entries: dict[Any, Any], around: tuple[int, ...]) -> Kind:

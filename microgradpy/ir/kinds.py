@@ -110,6 +110,8 @@ REAL = Scalar("real")
 UNASSIGNED = Inert("unassigned")
 NOTHING = Inert("NoneType")
 """What None is."""
+MEMBER = "Enum"
+"""What members of enumerations are: inert."""
 NUMBERS = Sequence("list", FLOAT)
 NOTHING_YET = Sequence("list", UNASSIGNED)
 """What a list is in which nothing has been found."""
@@ -422,10 +424,11 @@ def with_item(kind: Kind, indices: tuple[Kind, ...], item: Kind) -> Kind | None:
 
 
 def is_key(kind: Kind) -> bool:
-    """Proven to be what keys of dicts usually are: whole numbers, texts, truth values and tuples of them."""
+    """Proven to be what keys of dicts usually are: whole numbers, texts, truth values, members of enumerations, and tuples of
+    them."""
     if isinstance(kind, TupleOf):
         return all(map(is_key, kind.items))
-    return kind in (INT, BOOL, Inert("str"), NOTHING)
+    return kind in (INT, BOOL, Inert("str"), NOTHING, Inert(MEMBER))
 
 
 def is_ordered(kind: Kind) -> bool:

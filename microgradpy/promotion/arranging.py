@@ -56,6 +56,7 @@ from microgradpy.promotion.places import (
 from microgradpy.promotion.written import Written
 from microgradpy.runtime import written_out
 from microgradpy.runtime.arranged import Arranged, Ring, kept_at, take_equal
+from microgradpy.runtime.dict_objects import is_class_of_dicts
 from microgradpy.runtime.heaps import COMPARED, FUNCTIONS, LISTS, OF_ENTRIES, Heap
 from microgradpy.runtime.keyed import CLASSES, Members
 from microgradpy.runtime.written_out import Shrinking
@@ -139,18 +140,37 @@ class Arranging(Written):
         compared += [self.kinds.of(given[2])] if function is take_equal else []
         if not all(map(is_compared if function is take_equal else is_ordered, compared)):
             raise Escapes(self.origin_of_text(frame))
-        given += () if unordered is None else (unordered,)
+        given += () if unordered is None else unordered
         named = self.named_after_list(op, frame)
         self.emit(named, op.callee, given, {}, frame)  # type: ignore[arg-type]
         return self.known_result(named, frame)
 
-    def unordered_parts(self, items: Known) -> Const | None:
-        """Which parts of tuples are objects of classes that say nothing of what is equal or smaller: the names of these."""
+    def unordered_parts(self, items: Known) -> tuple[Known, ...] | None:
+        """Which parts of tuples are objects of classes that say nothing of what is equal or smaller, with the names of these;
+        and the columns by which dicts among them are compared."""
         if not isinstance(items, ListOf) or not isinstance(items.of, Packing):
             return None
-        if not all(form is None or (isinstance(form, Table) and self.is_unordered(form.cls)) for form in items.of.items):
+        named: list[tuple[str, int] | None] = []
+        columns: list[Known] = []
+        for form in items.of.items:
+            compared = self.columns_compared(form) if form is not None else ()
+            if compared is None:
+                return None
+            columns += compared
+            is_dict = form is not None and is_class_of_dicts(form.cls)
+            named.append(None if form is None else ("dict" if is_dict else form.cls.__name__, len(compared)))
+        return Const(tuple(named)), *columns
+
+    def columns_compared(self, form: Any) -> tuple[Known, ...] | None:
+        """The columns that say whether dicts in a table are equal; None if objects are compared by methods of their own."""
+        if not isinstance(form, Table):
             return None
-        return Const(tuple(None if form is None else form.cls.__name__ for form in items.of.items))
+        if not is_class_of_dicts(form.cls):
+            return () if self.is_unordered(form.cls) else None
+        if any(each.of is not None or each.depth or each.picks is not None for each in form.columns.values()):
+            return None
+        found = tuple(map(self.now, form.columns.values()))
+        return found if all(is_compared(item_kind(self.kinds.of(each))) for each in found) else None
 
     def is_unordered(self, cls: type) -> bool:
         return all(self.member(cls, name) is getattr(object, name) for name in ("__eq__", "__lt__", "__gt__"))

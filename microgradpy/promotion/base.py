@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import Scalar
+from microgradpy.ir.kinds import Kind, Scalar
 from microgradpy.ir.nodes import (
     STATEMENT,
     Const,
@@ -24,10 +25,11 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.promotion.classes import is_record
-from microgradpy.promotion.conditions import Present
+from microgradpy.promotion.conditions import Fact, Present
 from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.findings import (
     Asked,
+    Enters,
     Escapes,
     Facts,
     Mutates,
@@ -37,6 +39,7 @@ from microgradpy.promotion.findings import (
     ReadMeanwhile,
     Reads,
     Refers,
+    Shrinks,
 )
 from microgradpy.promotion.kinds import Kinds
 from microgradpy.promotion.marks import Attempt
@@ -64,6 +67,7 @@ from microgradpy.promotion.places import (
 )
 from microgradpy.runtime.fields import append, put
 from microgradpy.runtime.heaps import LISTS
+from microgradpy.runtime.keyed import Keyed
 
 MOST_STATEMENTS = 3_000
 
@@ -88,8 +92,10 @@ class Walk(ABC):
         """The dicts that lists are in which have their values in one."""
         self.defaults: set[Origin] = set()
         """Those of them that put an empty list under a key that they do not have."""
-        self.keys_given: set[Origin] = set()
-        """The dicts of which somebody has got keys."""
+        self.inner_defaults: dict[Origin, Const] = {}
+        """What the dicts in a dict put under a key that they do not have."""
+        self.keys_given: dict[Origin, Kind | None] = {}
+        """The dicts of which somebody has got keys, with what these were said to be."""
         self.running: dict[Place, Origin] = {}
         """The lists and dicts that loops run over as they were when these began, with the loops."""
         self.running_in: dict[Place, Origin] = {}
@@ -136,8 +142,8 @@ class Walk(ABC):
         self.counters: set[Var] = set()
         """Variables that are places in lists, counted from the front."""
         self.lengths: set[Var] = set()
-        self.present: frozenset[Value] = frozenset()
-        """The numbers of objects that are known not to be None here."""
+        self.present: frozenset[Fact] = frozenset()
+        """The numbers of objects that are known not to be None here, and the keys that dicts among them are known to have."""
         self.tests: dict[Value, Present] = {}
         """The conditions that ask this of numbers."""
         self.asked_only: frozenset[Var] = frozenset()
@@ -335,6 +341,11 @@ class Walk(ABC):
             raise Escapes(place.origin)
         self.gone.add(place)
 
+    def check_entering(self, known: Known) -> None:
+        """Let a dict be an object that a container gets, or that may be another one from here on."""
+        if isinstance(known, DictOf) and self.facts.may_enter(known.origin):
+            raise Enters(known.origin)
+
     def check_decided(self, value: Known, table: Table) -> None:
         """Let who has made a value know that it is one of the objects of a pool: a loop that carries what is None where it
         begins, a field that has been None so far."""
@@ -382,6 +393,9 @@ class Walk(ABC):
         """Let what somebody has escape if it is written into."""
         if place in self.lent and place in self.shown and place not in self.fixed:
             raise Asked(place.origin)
+        is_dict = isinstance(place, ListOf) and place.sort == "dict" and place.origin not in self.facts.shrinking
+        if is_dict and place in self.shown and place not in self.fixed and not self.is_users(place):
+            raise Shrinks(place.origin, Keyed)  # of which only the keys are asked, where a view is used up
         if place in self.shown or place in self.fixed:
             raise Escapes(place.origin)
 
@@ -416,3 +430,12 @@ def field_hint(place: Place, name: Any) -> str:
     if not isinstance(name, str) or not name:
         return place.hint
     return name.lstrip("_") if name.isidentifier() else place.hint
+
+
+def column_hint(table: str, name: str) -> str:
+    """What the variable of a list for a field would like to be called; one that says which dicts have a key says so."""
+    words = _NO_NAME.sub("_", name.lstrip("_?"))
+    return f"{table}_has_{words}" if name.startswith("?") else f"{table}_{words}"
+
+
+_NO_NAME = re.compile(r"\W")

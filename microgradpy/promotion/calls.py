@@ -14,15 +14,17 @@ from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
+from microgradpy.ir.kinds import Sequence
 from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var
 from microgradpy.promotion import classes, keying
 from microgradpy.promotion.arranging import WRITING
 from microgradpy.promotion.class_members import member_of_class
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
+from microgradpy.promotion.entries import Entering
 from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks, Writes
 from microgradpy.promotion.functions import Named, is_followed
-from microgradpy.promotion.inlining import Inlining
+from microgradpy.promotion.inlining import Inlining, is_only_in_sight
 from microgradpy.promotion.iterated import iterated
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.partials import new_partial, partial_of_module
@@ -53,7 +55,7 @@ from microgradpy.promotion.spread import options, positions
 from microgradpy.promotion.stores import is_array
 from microgradpy.promotion.writers import written_captures
 from microgradpy.rules.registry import is_non_differentiable, rrule
-from microgradpy.runtime.keyed import Grouped
+from microgradpy.runtime.keyed import Grouped, Keyed, Nested
 from microgradpy.runtime.making import tie
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
@@ -85,7 +87,7 @@ class Calls(Inlining):
 
     def called_as(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """Append what becomes of a call of something that is known, with what it is given."""
-        self.check_called(callee)
+        self.check_called(callee, (*arguments, *keywords.values()))
         found = self.call(op, callee, arguments, keywords, frame)
         if found is None:
             self.emit(op, callee, arguments, keywords, frame)
@@ -180,8 +182,8 @@ class Calls(Inlining):
             raise Escapes(unlike.origin)  # it may be a number as well
         elif opcode is Opcode.LIST and all(isinstance(each, _LISTED) or not is_thing(each) for each in arguments):
             self.new_list_of(op, arguments, frame)
-        elif opcode is Opcode.DICT and _has_own_keys(op.arguments[::2]):
-            self.new_dict(op, arguments, frame)
+        elif opcode is Opcode.DICT:
+            return self.makes_dict(op, origin, arguments, frame)
         elif opcode is Opcode.TUPLE:
             return self.new_tuple(op, arguments, frame)
         elif opcode is Opcode.GLOBAL:
@@ -191,6 +193,16 @@ class Calls(Inlining):
             return found is not None
         elif opcode is Opcode.CLOSURE and self.follows(op, origin, arguments):
             self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
+        else:
+            return False
+        return True
+
+    def makes_dict(self, op: Op, origin: Origin, arguments: tuple[Known, ...], frame: Frame) -> bool:
+        """Make a dict that is in sight; whether it is one. What is empty, or holds values only, is made as it stands."""
+        if op.arguments and origin in self.facts.written - self.facts.barred:
+            self.new_filled_dict(op, arguments, frame)
+        elif _has_own_keys(op.arguments[::2]):
+            self.new_dict(op, arguments, frame)
         else:
             return False
         return True
@@ -241,6 +253,8 @@ class Calls(Inlining):
         if not isinstance(callee, Const | Closure | Method | ClassMethod):
             return False
         keywords = options(self, named)
+        if keywords is None:
+            keywords = options(self, self.display_of(op, named, frame))
         items = None if keywords is None else positions(self, given, op, NONE if keywords else callee)
         if items is None or keywords is None:
             return False
@@ -278,11 +292,12 @@ class Calls(Inlining):
                 return self.call_that_makes(op, callee, arguments, keywords, frame)
         return None
 
-    def check_called(self, callee: Known) -> None:
-        """Let a function that is made inside and yields be in sight where it is called."""
+    def check_called(self, callee: Known, given: tuple[Known, ...]) -> None:
+        """Let a function that is made inside be in sight where it is called, if it yields or is given what is in sight only."""
         made = self.kinds.builder.producers.get(callee) if isinstance(callee, Var) and callee in self.fresh else None
         code = made.payload.code if made is not None and isinstance(made.payload, ClosureBody) else None
-        if code is not None and is_generator(code) and code.co_name != "<genexpr>":
+        yields = code is not None and is_generator(code) and code.co_name != "<genexpr>"
+        if yields or (code is not None and any(map(is_only_in_sight, given))):
             raise Writes(self.fresh[callee])  # type: ignore[index]
 
     def of_partial(self, op: Op, callee: Partial, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
@@ -335,6 +350,7 @@ class Calls(Inlining):
         is_method = function is getattr and isinstance(given[1], Const) and given[1].value in WRITING
         if is_method and given[0] in self.read_from_dict:
             raise Shrinks(self.read_from_dict[given[0]].origin, Grouped)  # type: ignore[index]
+        self.check_written_within(function, given)
         if (is_method or function in _WRITE) and self.is_list_made(given[0]):
             self.check_written(given[0])
         if function in OUT_OF_PLACE and self.is_array_made(given[0]):
@@ -353,6 +369,19 @@ class Calls(Inlining):
                 self.check_given(each)
                 if number in written:
                     self.check_written(each)
+
+    def check_written_within(self, function: Any, given: tuple[Known, ...]) -> None:
+        """Let the dicts in a dict be in sight if they are written into."""
+        is_method = function is getattr and isinstance(given[1], Const) and given[1].value in keying.WRITING
+        if not given or is_thing(given[0]) or not (is_method or function in (operator.setitem, operator.delitem)):
+            return
+        place: Any = self.read_from_dict.get(given[0])  # type: ignore[arg-type]
+        if place is None and given[0] in self.read_from:
+            items = self.read_from[given[0]][0]  # type: ignore[index]
+            place = next((each for (each, _), known in self.fields.items() if known is items and is_keyed(each)), None)
+        kind = self.kinds.of(given[0])
+        if place is not None and isinstance(kind, Sequence) and kind.name in ("dict", "list"):
+            raise Shrinks(place.origin, Nested if kind.name == "dict" else Grouped)
 
     def make(self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         if classes.is_record(callee.value):
@@ -400,7 +429,7 @@ class Calls(Inlining):
         """What a builtin or an operator gives for something in sight; None if it is called as it stands."""
         if not isinstance(function, types.BuiltinFunctionType | types.FunctionType | type):
             return None
-        known = keying.Keying.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
+        known = Entering.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
         found = None if known is None else known(self, op, arguments, frame)
         if found is not None:
             return found
@@ -415,6 +444,11 @@ class Calls(Inlining):
             self.emit(op, op.callee, (self.now(first),), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
         return self.made_of_list(op, function, first, arguments, frame) if isinstance(first, ListOf) else None
+
+
+def is_keyed(known: Known) -> bool:
+    """Whether something is a dict of which keys are taken away."""
+    return isinstance(known, Object) and known.cls is Keyed
 
 
 def _object_among_numbers(items: tuple[Known, ...]) -> Object | None:

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 from microgradpy.ir.nodes import Const, If, Region, Value, Var, While, Yield
 from microgradpy.ir.traversal import regions, terminator_values, uses
-from microgradpy.promotion.places import Known
+from microgradpy.promotion.places import Known, Table
 
-Present = tuple[frozenset[Value], frozenset[Value]]
-"""The numbers of objects that are known not to be None if a condition holds, and if it does not."""
+Fact = Value | tuple[Table, Value, str]
+"""The number of an object that is not None, or that of a dict in a table and a key that it has."""
+Present = tuple[frozenset[Fact], frozenset[Fact]]
+"""What is known if a condition holds, and if it does not."""
 _NOTHING: Present = frozenset(), frozenset()
 
 
@@ -38,8 +40,8 @@ def _note(region: Region, kept: set[Value], flows: list[tuple[Value, Var]]) -> N
                 kept.update(values[1:] if is_condition else values)
 
 
-def present_where(tests: Mapping[Value, Present], condition: Known, holds: bool) -> frozenset[Value]:
-    """The numbers of which a condition says, if it holds or not, that they are those of objects."""
+def present_where(tests: Mapping[Value, Present], condition: Known, holds: bool) -> frozenset[Fact]:
+    """What a condition says of objects and dicts, if it holds or not."""
     found = tests.get(condition, _NOTHING) if isinstance(condition, Var) else _NOTHING
     return found[0] if holds else found[1]
 

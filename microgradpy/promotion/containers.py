@@ -11,8 +11,8 @@ from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
-from microgradpy.promotion.base import fields_of
-from microgradpy.promotion.findings import Escapes, Facts, Holds, Origin, Picks
+from microgradpy.promotion.base import column_hint, fields_of
+from microgradpy.promotion.findings import Escapes, Facts, Holds, Origin, Picks, Writes
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
@@ -110,14 +110,6 @@ class Containers(Numbered):
         self.shown.add(item)
         return self.now(item)  # type: ignore[return-value]
 
-    def new_dict(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
-        (result,) = op.results
-        place = DictOf((*frame.path, result), result.hint, op)
-        for key, value in zip(op.arguments[::2], known[1::2], strict=True):
-            assert isinstance(key, Const)
-            self.fields[place, key.value] = value
-        self.bind(result, place, frame)
-
     # Tables
 
     def is_table(self, origin: Origin, items: tuple[Known, ...]) -> bool:
@@ -145,7 +137,7 @@ class Containers(Numbered):
             raise Escapes(origin)
         self.facts.tables.setdefault(origin, (cls, names))
         hint = op.results[0].hint
-        hints = {name: f"{hint}_{name.lstrip('_')}" for name in names}
+        hints = {name: column_hint(hint, name) for name in names}
         columns = {name: self.list_at(origin, hints[name], field=(*origin, name)) for name in names}
         table = self.tables_made[origin] = Table(origin, hint, cls, columns)
         for name, column in columns.items():
@@ -223,10 +215,8 @@ class Containers(Numbered):
             raise Escapes(target.origin)
         if isinstance(target, Object):
             return self.operator(op, operator.getitem, arguments, frame)
-        is_key = isinstance(index, Const) and is_literal(index.value)
-        if isinstance(target, DictOf) and is_key and (target, index.value) in self.fields:  # type: ignore[union-attr]
-            self.helped = True
-            return self.fields[target, index.value]  # type: ignore[union-attr]
+        if isinstance(target, DictOf):
+            return self.read_entry(target, index)
         if isinstance(target, Table | Picked) and not is_thing(index):
             return self.pick(op, target, index, frame)  # type: ignore[arg-type]
         if isinstance(target, ListOf) and target.sort != "list":
@@ -321,8 +311,24 @@ class Containers(Numbered):
                 raise Escapes(place.origin)
             self.write_list(op, target, index, self.item_given_to(place, value))
             return NONE
+        if isinstance(target, DictOf):
+            self.check_computed(target, index)
         self.check_written(target)
         raise Escapes(first_origin(arguments))
+
+    def read_entry(self, target: DictOf, key: Known) -> Known:
+        """`d[key]` of a dict of which the entries are known."""
+        self.check_computed(target, key)
+        if not isinstance(key, Const) or not is_literal(key.value) or (target, key.value) not in self.fields:
+            raise Escapes(target.origin)
+        self.helped = True
+        return self.fields[target, key.value]
+
+    def check_computed(self, place: DictOf, key: Known) -> None:
+        """Let a dict be one under computed keys if it is asked for one."""
+        if not isinstance(key, Const) and not is_thing(key) and not self.facts.beside_writes:
+            if place.origin not in self.facts.written:
+                raise Writes(place.origin)
 
     def write_list(self, op: Op, target: ListOf | Row, index: Known, value: Value) -> None:
         self.helped = True

@@ -39,7 +39,7 @@ from microgradpy.runtime.bytecode import WRITERS, makes_classes
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
 
-_MOST_WALKS = 40
+_MOST_WALKS = 100
 _CHANGE = (operator.imul, operator.delitem, operator.setitem)
 
 
@@ -169,6 +169,11 @@ def _grown(appended: set[Origin], pairs: set[tuple[Origin, Origin]]) -> set[Orig
     return found
 
 
+def _of_kept(reasons: Mapping[Origin, Reason | None], facts: Facts) -> tuple[Reason, ...]:
+    """Why what stays memory does so: what has escaped when dicts were objects may not do so without that."""
+    return tuple(reason for origin, reason in reasons.items() if reason is not None and origin in facts.kept)
+
+
 def promote(
     function: types.FunctionType,
     ir: Function,
@@ -185,7 +190,7 @@ def promote(
     if examples is None and not makes and not _calls_in_loops(function, ir, kinds):
         return Promotion(None)
     facts = Facts(beside_writes=beside_writes)
-    kept: list[Reason] = []
+    reasons: dict[Origin, Reason | None] = {}
     for _ in range(_MOST_WALKS):
         walker = Calls(function, lower, facts) if examples is None else Arguments(function, lower, facts, examples)
         walker.kinds.builder.kinds.update(zip(ir.inputs, kinds, strict=False))
@@ -198,10 +203,10 @@ def promote(
                 made = replace(made, body=tidy_marks(prune(made.body)))
                 check_marks(made, walker)
         except LEARNED as found:
-            if isinstance(found, Escapes) and not facts.may_be_pooled(found.origin):
+            if isinstance(found, Escapes) and not facts.may_be_otherwise(found.origin):
                 used = replace(walker.at, is_tried=True) if found.is_tried and walker.at is not None else walker.at
-                reason = reason_of_escape(ir, facts.made_at(found.origin), used)
-                kept += [] if reason is None else [reason]
+                made_at = facts.made_at(found.origin)
+                reasons[made_at] = reason_of_escape(ir, made_at, used)
             facts.learn(found)
             continue
         except (NotInSight, Numbers):
@@ -218,5 +223,5 @@ def promote(
         whole = Promoted(made, members, checks, functions, followed, changes_containers=bool(walker.real))
         if isinstance(walker, Arguments):
             whole = replace(whole, parts=walker.roots, variables=tuple(walker.variables.values()))
-        return Promotion(whole, tuple(kept))
-    return Promotion(None, tuple(kept))
+        return Promotion(whole, _of_kept(reasons, facts))
+    return Promotion(None, _of_kept(reasons, facts))

@@ -11,14 +11,14 @@ import types
 
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, If, Op, Region, Var, Yield, fresh, operator_constant
+from microgradpy.promotion.entries import Entering
 from microgradpy.promotion.findings import Escapes
-from microgradpy.promotion.keying import Keying
 from microgradpy.promotion.places import AnyOf, Element, Frame, Known, Method, origin_of
 
 _EQ = operator_constant("eq")
 
 
-class Families(Keying):
+class Families(Entering):
     """What is done with an object of one of several classes."""
 
     def by_class(self, op: Op, callee: Known, arguments: tuple[Known, ...], frame: Frame) -> bool:

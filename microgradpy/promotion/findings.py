@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import types
+from collections.abc import Mapping
 from typing import Any, final, get_args
 
 from microgradpy.dataclasses import dataclass, field
+from microgradpy.runtime.dict_objects import class_of_dicts, is_class_of_dicts
 from microgradpy.runtime.heaps import LISTS
-from microgradpy.runtime.keyed import Grouped, Keyed
+from microgradpy.runtime.keyed import Grouped, Keyed, Nested
 
-RANKS = (*LISTS, Keyed, Grouped)
+RANKS = (*LISTS, Keyed, Grouped, Nested)
 """What lists and dicts may be made of, from the simplest on."""
 Origin = tuple[Any, ...]
 """Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""
@@ -158,6 +161,18 @@ class Keys(Exception):
     """What the keys of a dict are has been found out after somebody got them: `Facts.keys` has it."""
 
 
+class Enters(Exception):
+    """Dicts with texts as keys are objects: those that `of` makes, or those of a class, which get another key."""
+
+    def __init__(self, of: Any, key: str | None = None) -> None:
+        super().__init__(of, key)
+        self.of, self.key = of, key
+
+    def keys_in(self, displays: Mapping[Origin, tuple[str, ...]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The keys that they begin with, and those that they get."""
+        return (displays[self.of], ()) if self.key is None else (self.of.first, (*self.of.later, self.key))
+
+
 class Guards(Exception):
     """Some loops in the body of a `try` change what the handlers see."""
 
@@ -166,7 +181,7 @@ class Guards(Exception):
         self.loops = loops
 
 
-OfTables = HoldsNone | Picks | Recurs | Refers
+OfTables = Enters | HoldsNone | Picks | Recurs | Refers
 OfChange = Asked | ReadMeanwhile | Shrinks
 OfArguments = Assigned | Changes | Reads | Whole
 Learned = Escapes | Guards | Holds | Keys | Mutates | Nests | OfArguments | OfChange | OfTables | Writes
@@ -230,13 +245,22 @@ class Facts:
     guarded: set[Any] = field(default_factory=set)
     """The loops that hand over what they have changed to the handlers around them."""
 
+    displays: dict[Origin, tuple[str, ...]] = field(default_factory=dict)
+    """The dicts whose keys are texts that stand in the program, with the keys."""
+    as_objects: dict[Origin, Any] = field(default_factory=dict)
+    """Those of them that are objects, with their classes."""
+    plain_dicts: set[tuple[str, ...]] = field(default_factory=set)
+    """The keys of those with which this was tried, and something is not followed."""
+    before_objects: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
+    """What was known before some of them became objects, by their keys."""
+
     def learn(self, found: Learned) -> None:
         match found:
             case Assigned() | Changes() | Reads() | Whole():
                 self.learn_of_arguments(found)
             case Shrinks() | Asked() | ReadMeanwhile():
                 self.learn_of_change(found)
-            case HoldsNone() | Picks() | Recurs() | Refers():
+            case Enters() | HoldsNone() | Picks() | Recurs() | Refers():
                 self.learn_of_tables(found)
             case Escapes(origin=origin):
                 self.keep(origin)
@@ -288,6 +312,8 @@ class Facts:
 
     def learn_of_tables(self, found: OfTables) -> None:
         match found:
+            case Enters():
+                self.enter(*found.keys_in(self.displays))
             case HoldsNone(key=key):
                 self.with_none.add(key)
             case Refers(key=key):
@@ -297,9 +323,43 @@ class Facts:
             case Recurs(code=code):
                 self.recursive.add(code)
 
+    # Dicts as objects
+
+    def may_enter(self, origin: Origin) -> bool:
+        """Whether a dict may be an object, and is none."""
+        keys = self.displays.get(origin)
+        return keys is not None and not self.beside_writes and origin not in self.as_objects and keys not in self.plain_dicts
+
+    def enter(self, first: tuple[str, ...], later: tuple[str, ...]) -> None:
+        """Let all dicts with the same keys be objects of a class. Nothing else has to hold then that was found before."""
+        before = self.before_objects.get(first) or _copied({name: vars(self)[name] for name in vars(self).keys() - _LASTING})
+        vars(self).update(_copied(before))
+        self.before_objects[first] = before
+        same = (origin for origin, keys in self.displays.items() if keys == first)
+        self.as_objects |= dict.fromkeys(same, class_of_dicts(first, later))
+
+    def leave(self, first: tuple[str, ...]) -> None:
+        """Let them be what they were."""
+        self.plain_dicts.add(first)
+        vars(self).update(_copied(self.before_objects[first]))
+
+    def entered(self, origin: Origin) -> Any:
+        """The class of dicts that something is an object of, or a pool of objects; None if it is of none."""
+        cls = origin[1] if origin[:1] == ("pool",) else self.classes.get(origin, (None,))[0]
+        return cls if is_class_of_dicts(cls) else None
+
+    def may_be_otherwise(self, origin: Origin) -> bool:
+        """Whether what escapes may be followed in another way."""
+        return self.may_enter(origin) or self.may_be_pooled(origin) or self.entered(origin) is not None
+
     def keep(self, origin: Origin) -> None:
-        """Let what has an origin stay memory; but objects get a pool first, if their class has had none."""
-        if origin[:1] == ("pool",):
+        """Let what has an origin stay memory; but dicts become objects first, and objects get a pool, if their class has had
+        none."""
+        if self.may_enter(origin):
+            self.enter(self.displays[origin], ())
+        elif (cls := self.entered(origin)) is not None and not self.may_be_pooled(origin):
+            self.leave(cls.first)
+        elif origin[:1] == ("pool",):
             self.unpooled.add(origin[1])
             del self.pools[origin[1]]
             self.kept |= {site for site, (cls, _) in self.classes.items() if cls is origin[1]}
@@ -325,6 +385,14 @@ class Facts:
         """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
         cls, names = self.classes.get(origin, (None, ()))
         return not self.beside_writes and cls is not None and bool(names) and cls not in self.pools and cls not in self.unpooled
+
+
+_LASTING = frozenset({"displays", "plain_dicts", "beside_writes"})
+"""What stays known when dicts become objects, or are none any more."""
+
+
+def _copied(facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: copy.copy(value) for name, value in facts.items()}
 
 
 def origins_in(form: Form | None) -> tuple[Origin, ...]:

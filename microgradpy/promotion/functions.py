@@ -76,6 +76,7 @@ class Functions(Walker):
         super().__init__(facts)
         self.function = function
         self.lower = lower
+        self.kinds.variables = function.__globals__
         self.checks: list[Any] = []
         self.functions: list[types.FunctionType] = []
         self.codes: list[types.CodeType] = []

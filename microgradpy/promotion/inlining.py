@@ -96,13 +96,13 @@ class Inlining(Methods):
     def is_followed(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
         """Whether a function that gets something in sight is written where it is called, as far as it gets no more than lists
         only if it may write into them."""
-        if any(map(_is_only_in_sight, given)):
+        if any(map(is_only_in_sight, given)):
             return True
         is_container = [number for number, each in enumerate(given) if isinstance(each, ListOf | DictOf)]
         return bool(is_container) and not self.written_by(function).isdisjoint(is_container)
 
 
-def _is_only_in_sight(known: Known) -> bool:
+def is_only_in_sight(known: Known) -> bool:
     """Whether something is none of Python's values here, so that a function which gets it is written where it is called."""
     place = known.place if isinstance(known, Row) else known
     return isinstance(known, _FOLLOWED) or (isinstance(place, ListOf) and place.of is not None)

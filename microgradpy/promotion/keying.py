@@ -10,11 +10,12 @@ from __future__ import annotations
 import collections
 import operator
 import types
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import INT, Inert, Sequence, TupleOf, is_key, item_kind
+from microgradpy.ir.kinds import INT, Inert, Sequence, TupleOf, is_key, is_ordered, item_kind
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
@@ -31,34 +32,39 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
-from microgradpy.promotion.arranging import Arranging
 from microgradpy.promotion.findings import Escapes, Keys, Origin, Shrinks
 from microgradpy.promotion.fusing import as_step, run_over
+from microgradpy.promotion.grouping import Grouping
 from microgradpy.promotion.objects import NONE
-from microgradpy.promotion.places import THERE, DictOf, Frame, Generator, Known, ListOf, Method, Object, first_origin, is_thing
+from microgradpy.promotion.places import DictOf, Frame, Generator, Known, ListOf, Method, Object, first_origin, is_thing
 from microgradpy.runtime import keyed
-from microgradpy.runtime.arranged import Arranged
 from microgradpy.runtime.keyed import (
     BY_KEYS,
     FUNCTIONS,
     KEYED,
+    OF_CONTAINERS,
     PUT_KEYS,
     TAKE_KEYS,
     Counted,
     Defaulted,
-    Grouped,
     Keyed,
     Members,
     Ordered,
+    keys_by_value,
     keys_of,
+    put_within,
+    shared_dict,
     shared_list,
 )
+from microgradpy.runtime.keys import constant_key
 
-_GETITEM = operator_constant("getitem")
+_GETITEM, _SETITEM = operator_constant("getitem"), operator_constant("setitem")
 _LIST = Const(list, "list", list)
+_CONSTANT_KEY = function_constant(constant_key)
 _WATCH, _STEP = function_constant(keyed.watch_over), function_constant(keyed.step)
 _FINISH = function_constant(keyed.finish)
 _MADE = {collections.Counter: Counted, collections.OrderedDict: Ordered, set: Members}
+_WITHIN = "within"
 _VIEWS = frozenset({"keys", "values", "items"})
 _OF_SETS = frozenset({"add", "discard", "remove", "clear"})
 WRITING = frozenset({"pop", "setdefault", "update", "popitem", "clear"})
@@ -69,7 +75,7 @@ _SIZES |= dict.fromkeys(("popitem", "clear", "copy", "keys", "values", "items"),
 Named = Mapping[str, Known]
 
 
-class Keying(Arranging):
+class Keying(Grouping):
     """What is done with dicts whose keys are taken away."""
 
     # How dicts become such objects
@@ -79,35 +85,33 @@ class Keying(Arranging):
         if self.facts.beside_writes:
             return None  # a text reads a container when it is written down, not when the function does
         if isinstance(function, type) and function in _MADE and origin not in self.facts.kept:
-            return None if arguments or keywords else self.new_keyed(op, origin, _MADE[function], (), frame)
-        if function is collections.defaultdict and arguments == (_LIST,) and not keywords and origin not in self.facts.kept:
-            place = self.new_keyed(op, origin, Grouped, (), frame)
-            self.defaults.add(origin)
-            return place
-        if function is shared_list:
+            return self.of_class_of_dicts(op, origin, _MADE[function], arguments, keywords, frame)
+        if function is collections.defaultdict and len(arguments) == 1 and not keywords and origin not in self.facts.kept:
+            place = self.defaulted(op, origin, arguments[0], frame)
+            if place is not None:
+                return place
+        if function in (shared_list, shared_dict):
             return self.shared(arguments[0], arguments[1], frame)
         if isinstance(function, types.FunctionType) and function in FUNCTIONS:
             return self.asks_keys(op, function, arguments, frame)
         return super().of_library(op, function, arguments, keywords, frame)
 
-    def shared(self, items: Known, order: Known, frame: Frame) -> Known:
-        """One of the lists in a dict, as an object that has its values in one with the others."""
-        owner = next(known for known in frame.values.values() if isinstance(known, Object) and known.cls is Grouped)
-        cls = Arranged
-        place = Object(owner.origin, cls, Const(cls, cls.__name__, cls), owner.hint)
-        self.made_in[place] = self.out
-        self.fields[place, THERE] = NONE
-        self.fields[place, "_items"], self.fields[place, "_order"] = items, order
-        self.owners[place] = owner
-        return place
+    def new_filled_dict(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> None:
+        """A display of a dict under computed keys: what is in it may be in sight as well."""
+        (result,) = op.results
+        self.structure(replace(op, arguments=()), Opcode.DICT, frame)
+        place = self.known(result, frame)
+        for key, value in zip(arguments[::2], arguments[1::2], strict=True):
+            put = Op(_SETITEM, (), (fresh(""),), where=op.where)
+            self.write_item(put, (place, key, value), frame)
 
-    def new_keyed(self, op: Op, origin: Origin, cls: type, arguments: tuple[Known, ...], frame: Frame) -> Object:
-        place = self.construct(op, Const(cls, cls.__name__, cls), cls, arguments, {}, frame, origin)
-        assert isinstance(place, Object)
-        return place
+    @abstractmethod
+    def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
+        """Append what becomes of an operation that is none of Python's functions."""
 
     def keyed_from(self, op: Op, result: Var, origin: Origin, default: Const | None, frame: Frame) -> Known:
-        """A dict that has just been made as an object of a class."""
+        """A dict that has just been made, as an object of a class that is known by the program's own variable."""
+        op = replace(op, results=origin[-1:])
         is_display = op.callee is Opcode.DICT
         pairs = item_kind(self.kinds.of(op.arguments[0])) if len(op.arguments) == 1 and not op.keywords else None
         of_pairs = isinstance(pairs, TupleOf) and len(pairs.items) == 2
@@ -120,7 +124,7 @@ class Keying(Arranging):
             for key, value in zip(op.arguments[::2], op.arguments[1::2], strict=True):
                 self.put_key(op, place, key, value, frame)
             return place
-        if place.cls is Grouped:
+        if place.cls in OF_CONTAINERS:
             raise Escapes(origin)
         if of_pairs:
             self.of_text(op, place, "fill", op.arguments, frame)
@@ -142,34 +146,44 @@ class Keying(Arranging):
     # What the texts call
 
     def asks_keys(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known:
-        origin = self.origin_of_text(frame)
+        place = self.owner_of_text(frame)
         if function in TAKE_KEYS:
-            kind = self.kinds.of(arguments[1])
-            if is_thing(arguments[1]) or not is_key(kind):
-                raise Escapes(origin)
+            if is_thing(arguments[1]):
+                raise Escapes(place.origin)
             if function in PUT_KEYS:
-                self.note_key(origin, kind)
+                within = (*place.origin, _WITHIN) if function is put_within else self.keys_of_place(place)
+                arguments = (arguments[0], self.checked_key(arguments[1], within, op), *arguments[2:])  # type: ignore[arg-type]
         if function in BY_KEYS:
-            op = replace(op, callee=function_constant(BY_KEYS[function][self.keys_are_texts(origin)]))
+            op = replace(op, callee=self.gives_keys(function, place))
+            if function is keys_by_value and not is_ordered(item_kind(self.kinds.of(self.contents_of(arguments[1])))):
+                raise Escapes(place.origin)
         return self.arranges(op, op.callee.value, arguments, frame)  # type: ignore[union-attr]
 
-    def note_key(self, origin: Origin, kind: Any) -> None:
-        """Note what the keys of a dict are, which has to be known before somebody gets them."""
-        if origin not in self.facts.keys:
-            self.facts.keys[origin] = kind
-            if origin in self.keys_given:
-                raise Keys(origin)
-        elif self.facts.keys[origin] != kind:
-            if origin in self.keys_given:
-                raise Escapes(origin)
-            self.facts.keys[origin] = None
+    def keys_of_place(self, place: Object) -> Origin:
+        """What the keys of a dict are known by: those of all dicts in a dict are alike."""
+        return (*place.origin, _WITHIN) if place in self.owners else place.origin
 
-    def keys_are_texts(self, origin: Origin) -> bool:
-        kind = self.facts.keys.get(origin, INT)
-        if kind not in (INT, Inert("str")):
-            raise Escapes(origin)
-        self.keys_given.add(origin)
-        return bool(kind != INT)
+    def checked_key(self, key: Value, keys: Origin, op: Op) -> Value:
+        """A key as it is put into a dict: a number that may be differentiated is refused. What the keys of a dict are has to be
+        known before somebody gets them."""
+        kind = self.kinds.of(key)
+        known = self.facts.keys.setdefault(keys, kind)
+        if known not in (None, kind):
+            self.facts.keys[keys] = None
+        if self.keys_given.get(keys, self.facts.keys[keys]) != self.facts.keys[keys]:
+            raise Keys(keys)
+        if is_key(kind):
+            return key
+        checked = fresh("key")
+        self.add(Op(_CONSTANT_KEY, (key,), (checked,), from_user=False, where=op.where))
+        return checked
+
+    def gives_keys(self, function: Any, place: Object) -> Const:
+        """What gives keys of a dict: it is said of whole numbers and of texts that they are such."""
+        keys = self.keys_of_place(place)
+        kind = self.keys_given[keys] = self.facts.keys.get(keys, INT)
+        numbers, names = BY_KEYS[function]
+        return function_constant(numbers if kind == INT else names if kind == Inert("str") else function)
 
     # Methods and operators
 
@@ -187,10 +201,10 @@ class Keying(Arranging):
         if place.cls is Members:
             is_known = name in _OF_SETS and len(arguments) == (name != "clear") and not keywords
             return self.of_text(op, place, name if is_known else "", arguments, frame)
-        if place.cls is Grouped:
+        if place.cls in OF_CONTAINERS:
             return self.method_of_grouped(op, method, arguments, keywords, frame)
-        if name == "setdefault" and any(isinstance(each, ListOf) for each in arguments[1:]) and place.cls is Keyed:
-            raise Shrinks(place.origin, Grouped)
+        if name == "setdefault" and place.cls is Keyed:
+            self.check_containers(place, arguments[1:])
         return self.method_of_dict(op, place, name, arguments, keywords, frame)
 
     def method_of_dict(
@@ -200,6 +214,8 @@ class Keying(Arranging):
             return self.update(op, place, arguments, keywords, frame)
         if place.cls is Ordered and name in ("popitem", "move_to_end"):
             return self.move_or_take(op, place, name, arguments, keywords, frame)
+        if place.cls is Counted and name in ("update", "most_common"):
+            return self.method_of_counter(op, place, name, arguments, keywords, frame)
         least, most = _SIZES.get(name, (1, 0))
         if keywords or not least <= len(arguments) <= most:
             raise Escapes(place.origin)
@@ -234,29 +250,10 @@ class Keying(Arranging):
             raise Escapes(place.origin)
         return replace(made, over=(place,))
 
-    def method_of_grouped(
-        self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
-    ) -> Known | None:
-        name, place = method.name, method.receiver
-        if keywords:
-            raise Escapes(place.origin)
-        match name, arguments:
-            case "setdefault", (key, ListOf() as items) if self.contents.get(self.now(items)) == ():  # type: ignore[arg-type]
-                self.stands(items, None)
-                return self.of_text(op, place, "new_group", (key,), frame)
-            case ("pop", (_,)) | ("clear", ()):
-                return self.of_text(op, place, name, arguments, frame)
-            case "keys" | "values", ():
-                return self.view(op, place, name, frame)
-        raise Escapes(place.origin)
-
     def put_key(self, op: Op, place: Object, key: Known, item: Known, frame: Frame) -> None:
         """`d[key] = item`"""
-        if place.cls is Grouped:
-            if not isinstance(item, ListOf) or item.sort != "list" or item in self.shown or item in self.standing or item.depth:
-                raise Escapes(place.origin)
-            self.of_text(op, place, "__setitem__", (key, item), frame)
-            self.stands(item, None)
+        if place.cls in OF_CONTAINERS:
+            self.put_container(op, place, key, item, frame)
             return
         self.of_text(op, place, "__setitem__", (key, item), frame)
 
@@ -300,7 +297,7 @@ class Keying(Arranging):
     def in_place(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, other = arguments
         if isinstance(target, Object) and target.cls in KEYED and op.callee.value is operator.ior:  # type: ignore[union-attr]
-            if target.cls in (Counted, Members, Grouped):
+            if target.cls in (Counted, Members, *OF_CONTAINERS):
                 raise Escapes(target.origin)
             self.update(op, target, (other,), {}, frame)
             return target
@@ -325,7 +322,7 @@ class Keying(Arranging):
         target = arguments[0]
         if isinstance(target, Object) and target.cls in KEYED:
             name = "__getitem__"
-            if target.cls is Grouped:
+            if target.cls in OF_CONTAINERS:
                 name = "new_group" if target.origin in self.defaults else "group"
             return self.of_text(op, target, name, arguments[1:], frame)
         return super().read_item(op, arguments, frame)
@@ -352,8 +349,7 @@ class Keying(Arranging):
     def keys_now(self, place: Object, op: Op, frame: Frame) -> Value:
         """The keys as a list of their own."""
         keys = fresh("keys")
-        function = BY_KEYS[keys_of][self.keys_are_texts(place.origin)]
-        self.add(Op(function_constant(function), (self.plain(self.fields[place, "_order"]),), (keys,), where=op.where))
+        self.add(Op(self.gives_keys(keys_of, place), (self.plain(self.fields[place, "_order"]),), (keys,), where=op.where))
         return keys
 
     # Loops

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import BuiltinFunctionType
-from typing import final
+from typing import Any, final
 
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ir.kinds import (
@@ -29,6 +29,7 @@ from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constan
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.promotion.places import Known, is_thing
+from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.keys import constant_key, item_of_growing
 
 _DEEPEST = 60
@@ -44,6 +45,8 @@ class Kinds:
     def __init__(self, beside_writes: bool = False) -> None:
         self.builder = TypedBuilder()
         self.beside_writes = beside_writes
+        self.variables: Mapping[str, Any] = {}
+        """The variables of the module. The primal guards what is said of those that it reads."""
         self.sources: dict[Var, Callable[[], Kind]] = {}
         self.depth = 0
 
@@ -100,7 +103,13 @@ class Kinds:
                 return whole.items[number]
             case Opcode.UNPACK:
                 return item_kind(kinds[0])
-        return UNKNOWN
+        return self._of_variable(op)
+
+    def _of_variable(self, op: Op) -> Kind:
+        """What is proven of a variable of the module, if an operation reads one."""
+        is_known = op.callee is Opcode.GLOBAL and op.payload in self.variables and not op.arguments and not self.beside_writes
+        kind: Kind = value_kind(self.variables[str(op.payload)]) if is_known else UNKNOWN
+        return kind
 
     def _of_call(self, callee: Value, kinds: tuple[Kind, ...], op: Op) -> Kind:
         if callee == GETATTR and kinds[0] == Inert("NoneType"):

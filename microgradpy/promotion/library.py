@@ -20,7 +20,7 @@ from microgradpy.ir.nodes import Const, Location, Op, Opcode, Region, Statement
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.promotion.places import Known
 from microgradpy.rules.registry import rrule
-from microgradpy.runtime import arranged, heaps, keyed, written_out
+from microgradpy.runtime import arranged, dict_objects, heaps, keyed, written_out
 
 Named = Mapping[str, Known]
 
@@ -226,7 +226,7 @@ def class_for(function: Any, given: Given, named: Named, has_failed: Callable[[t
 
 def is_text(function: types.FunctionType) -> bool:
     """Whether a function is one of the library's texts, or a method of such a class."""
-    return any(function.__globals__ is vars(module) for module in (written_out, arranged, heaps, keyed))
+    return any(function.__globals__ is vars(module) for module in (written_out, arranged, heaps, keyed, dict_objects))
 
 
 def may_be_written(op: Op) -> bool:

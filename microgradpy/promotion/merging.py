@@ -133,6 +133,8 @@ class Merge:
             return first
         for other in known[1:]:
             if other is not first:
+                self.walker.check_entering(first)
+                self.walker.check_entering(other)
                 check_same_class(first, other)
         if all(isinstance(each, Object | Part) for each in known):
             return self.objects(self.made_objects(known))

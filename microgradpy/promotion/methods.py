@@ -7,6 +7,7 @@ from typing import Any
 
 from microgradpy.ir.nodes import Const, Op, fresh, function_constant
 from microgradpy.promotion import keying
+from microgradpy.promotion.entries import is_dict_object
 from microgradpy.promotion.findings import Escapes, Shrinks
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.objects import NONE
@@ -29,6 +30,10 @@ class Methods(Rounds):
         receiver = method.receiver
         if isinstance(receiver, Object) and receiver.cls in CLASSES:
             return self.method_of_arranged(op, method, arguments, keywords, frame)
+        if isinstance(receiver, DictOf) or is_dict_object(receiver):
+            found = self.method_of_entries(op, method, arguments, keywords, frame)
+            if found is not None:
+                return found
         if isinstance(receiver, ListOf | DictOf | Table):
             return self.method_of_container(op, method, arguments, keywords, frame)
         if method.name == "_replace" and method.function is None and not arguments:

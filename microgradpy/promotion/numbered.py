@@ -30,6 +30,7 @@ from microgradpy.promotion.places import (
     Known,
     ListOf,
     Maybe,
+    Object,
     Packed,
     Packing,
     Row,
@@ -96,6 +97,8 @@ class Numbered(Copies):
             raise Nests(place.origin, item.depth + 1)
         if place.of is not None:
             self.check_known(item, place)
+            if isinstance(item, Object) and self.facts.may_be_pooled(item.origin):
+                raise Escapes(item.origin)
             raise Escapes(place.origin)
         return self.plain(item)
 
@@ -206,6 +209,8 @@ class Numbered(Copies):
 
     def new_tuple(self, op: Op, items: tuple[Known, ...], frame: Frame) -> bool:
         """Make a tuple with objects in it; whether it is one."""
+        for each in items:
+            self.check_entering(each)
         if not any(isinstance(each, Element | AnyOf | Packed) for each in items):
             return False
         forms = tuple(self.made_of(self.form_in_tuple(each)) for each in items)

@@ -430,8 +430,8 @@ class Objects(Functions):
 
     def is_same(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         a, b = arguments
-        if any(isinstance(each, Object) and each.merged for each in arguments):
-            raise Escapes(first_origin(arguments))
+        if any(isinstance(each, Object) and (each.merged or each in self.owners) for each in arguments):
+            raise Escapes(first_origin(arguments))  # a list in a dict may be one, read twice
         if isinstance(a, Element) and isinstance(b, Element) and a.table is b.table:
             return self.is_same_element(op, a, b, frame)
         for one, other in ((a, b), (b, a)):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Statement, fresh, function_constant, operator_constant
+from microgradpy.promotion.base import column_hint
 from microgradpy.promotion.containers import Containers
 from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.places import CONTENTS, NO_OBJECT, Element, Frame, Known, Object, Picked, Table, origin_of_pool
@@ -33,7 +34,7 @@ class Pools(Containers):
         for cls, names in self.facts.pools.items():
             table = self.tables_made[origin_of_pool(cls)]
             for name in names:
-                hint = f"{table.hint}_{name.lstrip('_')}"
+                hint = column_hint(table.hint, name)
                 field = *table.origin, name
                 column = replace(self.list_at(table.origin, hint, field=field), picks=self.picks_of(field))
                 table.columns[name] = column

@@ -70,6 +70,8 @@ def options(walker: Any, known: Known) -> dict[str, Known] | None:
 
 def _entries(walker: Any, known: Known) -> dict[Any, Known] | None:
     if isinstance(known, DictOf):
+        if any(place is known and (place, name) not in walker.fields for place, name in walker.unsure):
+            return None
         return fields_of(walker.fields, known)
     if is_thing(known):
         pairs = walker.pairs(known)

@@ -19,7 +19,21 @@ import numpy as np
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import INT, Array, Inert, Kind, Scalar, Sequence, TupleOf, is_basic_index, is_list, item_kind, join
+from microgradpy.frontend.closures import ClosureBody
+from microgradpy.ir.kinds import (
+    INT,
+    Array,
+    Inert,
+    Kind,
+    Scalar,
+    Sequence,
+    TupleOf,
+    is_basic_index,
+    is_key,
+    is_list,
+    item_kind,
+    join,
+)
 from microgradpy.ir.nodes import (
     FROM_FRONT,
     Const,
@@ -30,6 +44,7 @@ from microgradpy.ir.nodes import (
     Op,
     Opcode,
     Region,
+    Return,
     Value,
     Var,
     Yield,
@@ -38,11 +53,12 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.passes.typed_builder import is_getattr
-from microgradpy.promotion.findings import Escapes, Writes
+from microgradpy.promotion.findings import Escapes, Shrinks, Writes
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import CONTENTS, Frame, Known, ListOf, Table, Values, View, is_thing
 from microgradpy.promotion.pools import Pools
 from microgradpy.runtime.in_place import kept_type
+from microgradpy.runtime.keyed import Keyed
 from microgradpy.runtime.keys import new_defaultdict
 from microgradpy.runtime.numbers import numbers_in
 
@@ -147,6 +163,9 @@ class Stores(Pools):
         match op.arguments:
             case (Const(value=factory),) if factory is float or factory is int:
                 return Const(factory())
+            case (Var() as factory,):
+                made = made_by_call(self, factory)
+                return made if isinstance(made, Const) and type(made.value) in (int, float) else None
         return None
 
     def sort_made(self, op: Op, head: Any, result: Var) -> str | None:
@@ -280,6 +299,8 @@ class Stores(Pools):
             return NONE  # it has been written in place
         if is_thing(index):
             raise Escapes(place.origin)
+        if place.sort == "dict" and not is_key(self.kinds.of(index)) and not self.is_users(place):
+            raise Shrinks(place.origin, Keyed)
         self.helped = True
         # An array gets the entries of another one, or of a part of one: nobody has that afterwards.
         is_copied = place.sort == "array" and (is_array(value) or self.is_copied(place, index, value))
@@ -335,6 +356,21 @@ class Stores(Pools):
         """Whether something is an array that a function has made and nobody else has. The result of an operator may be computed
         out of place as it is (`ad/accumulators.py`)."""
         return isinstance(value, Var) and self.fresh.get(value) in self.arrays_made
+
+
+def made_by_call(walker: Stores, factory: Known) -> Op | Const | None:
+    """What a function without parameters does: the one operation that makes what it returns, or a literal."""
+    if isinstance(factory, Const):
+        return Op(factory, (), (fresh(""),))
+    made = walker.kinds.builder.producers.get(factory) if isinstance(factory, Var) else None
+    if made is None or not isinstance(made.payload, ClosureBody) or made.arguments or made.payload.function.parameters:
+        return None
+    match made.payload.function.body:
+        case Region(statements=(), terminator=Return(value=Const() as value)) if not value.path:
+            return value
+        case Region(statements=(Op() as call,), terminator=Return(value=Var() as value)) if call.results == (value,):
+            return call
+    return None
 
 
 def _are_in_step(one: Kind, other: Kind) -> bool:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import INT, Array, Numeric, Scalar, Sequence, TupleOf, is_list, is_ordered, item_kind
+from microgradpy.ir.kinds import INT, Array, Numeric, Scalar, Sequence, TupleOf, is_key, is_list, is_ordered, item_kind
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh
 from microgradpy.promotion import library
 from microgradpy.promotion.classes import ABSENT
@@ -259,6 +259,8 @@ class Written(Stores):
                     self.add(Op(Opcode.UNPACK, (pair,), items, where=op.where))
                 key, value = items
             else:
+                raise Escapes(generator.origin)
+            if is_thing(key) or not is_key(self.kinds.of(key)):
                 raise Escapes(generator.origin)
             changed = (self.plain(self.fields[place, CONTENTS]), self.plain(key), self.given_to(place, value))
             self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT, where=op.where))

@@ -161,8 +161,8 @@ def dict_get_pullback(y_bar, mapping, key, default=None, /):
 
 
 def value_bar(y_bar: Any, mapping: dict[Any, Any], key: Any) -> Any:
-    """The cotangent of a dict of which the value at a key was asked for."""
-    return item_cotangent(mapping, key, y_bar) if key in mapping else {}
+    """The cotangent of a dict of which the value at a key was asked for; None if there is none."""
+    return item_cotangent(mapping, key, y_bar) if key in mapping else None
 
 
 def default_bar(y_bar: Any, mapping: dict[Any, Any], key: Any, default: Any) -> Any:

@@ -214,9 +214,9 @@ def copy_of_lists(x_bar: Any) -> Any:
 
 @returns(list)
 def sum_of_lists(x_bar: Any, d: Any) -> Any:
-    """The sum of two cotangents of numbers in lists and dicts."""
+    """The sum of two cotangents of numbers in lists and dicts, the second of which may lack keys that nobody has read."""
     if isinstance(x_bar, dict):
-        return {key: _sum_of_parts(bar, d[key]) for key, bar in x_bar.items()}
+        return {key: _sum_of_parts(bar, d.get(key)) for key, bar in x_bar.items()}
     return list(_sums(x_bar, d))
 
 

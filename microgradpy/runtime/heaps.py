@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import heapq
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from microgradpy.rules.registry import non_differentiable
@@ -82,18 +83,24 @@ class Entry(tuple[Any, ...]):
     place: int
 
 
+Unordereds = tuple[tuple[str, int] | None, ...]
+
+
 class Unordered:
     """An object, by its number, of a class that says nothing of which are equal or smaller: Python asks whether it is the same
-    one, and then fails."""
+    one, and then fails. Dicts are equal if their entries are, which `columns` has."""
 
-    __slots__ = ("number",)
+    __slots__ = ("columns", "number")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, number: int, columns: tuple[list[Any], ...]) -> None:
+        self.number, self.columns = number, columns
 
     def __eq__(self, other: Any) -> bool:
-        return self.number == other.number  # type: ignore[no-any-return]
+        ours, theirs = self.number, other.number
+        if ours == theirs or not self.columns:
+            return ours == theirs  # type: ignore[no-any-return]
+        return all(each[ours] is each[theirs] or each[ours] == each[theirs] for each in self.columns)
 
 
 @functools.lru_cache(maxsize=256)
@@ -103,12 +110,15 @@ def named_unordered(name: str) -> type[Unordered]:
 
 
 @returns(object)
-def new_entry(items: list[Any], place: int, unordered: tuple[str | None, ...] = ()) -> Entry:
-    """`unordered` are the names of the classes of those parts of a tuple that are numbers of objects."""
+def new_entry(items: list[Any], place: int, unordered: Unordereds = (), *columns: list[Any]) -> Entry:
+    """`unordered` are the names of the classes of those parts of a tuple that are numbers of objects, and how many of the
+    columns say whether they are equal."""
     item = items[place]
     if unordered:
+        left = iter(columns)
         item = tuple(
-            part if name is None else named_unordered(name)(part) for part, name in zip(item, unordered, strict=True)
+            part if of is None else named_unordered(of[0])(part, tuple(islice(left, of[1])))
+            for part, of in zip(item, unordered, strict=True)
         )
     entry = Entry(item if type(item) is tuple else (item,))
     entry.place = place
@@ -119,8 +129,8 @@ def make_heap(order: Order) -> None:
     heapq.heapify(order)
 
 
-def push_entry(order: Order, items: list[Any], place: int, unordered: tuple[str | None, ...] = ()) -> None:
-    heapq.heappush(order, new_entry(items, place, unordered))
+def push_entry(order: Order, items: list[Any], place: int, unordered: Unordereds = (), *columns: list[Any]) -> None:
+    heapq.heappush(order, new_entry(items, place, unordered, *columns))
 
 
 @returns(int)
@@ -130,14 +140,16 @@ def popped_entry(order: Order) -> int:
 
 
 @returns(int)
-def replaced_entry(order: Order, items: list[Any], place: int, unordered: tuple[str | None, ...] = ()) -> int:
-    found: int = heapq.heapreplace(order, new_entry(items, place, unordered)).place
+def replaced_entry(order: Order, items: list[Any], place: int, unordered: Unordereds = (), *columns: list[Any]) -> int:
+    found: int = heapq.heapreplace(order, new_entry(items, place, unordered, *columns)).place
     return found
 
 
 @returns(int)
-def pushed_and_popped_entry(order: Order, items: list[Any], place: int, unordered: tuple[str | None, ...] = ()) -> int:
-    found: int = heapq.heappushpop(order, new_entry(items, place, unordered)).place
+def pushed_and_popped_entry(
+    order: Order, items: list[Any], place: int, unordered: Unordereds = (), *columns: list[Any]
+) -> int:
+    found: int = heapq.heappushpop(order, new_entry(items, place, unordered, *columns)).place
     return found
 
 

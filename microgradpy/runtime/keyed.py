@@ -130,6 +130,23 @@ class Counted(Keyed):
         return 0 if place < 0 else self._items[counted(place)]
 
 
+    def count(self, items: Any) -> None:
+        """items.update(others)"""
+        for key in items:
+            place = place_or_none(self._order, key)
+            put_under(self._order, key, kept_at(self._items, 1 if place < 0 else self._items[counted(place)] + 1))
+            self._order = self._order
+
+    def most_common(self, count: int) -> list[Any]:
+        keys = keys_by_value(self._order, self._items)
+        return [(key, self._items[counted(place_under(self._order, key))]) for key in keys[:count]]
+
+    def all_common(self) -> list[Any]:
+        """items.most_common()"""
+        keys = keys_by_value(self._order, self._items)
+        return [(key, self._items[counted(place_under(self._order, key))]) for key in keys]
+
+
 class Ordered(Keyed):
     """collections.OrderedDict()"""
 
@@ -177,6 +194,33 @@ class Grouped(Keyed):
         self._order = self._order
 
 
+class Nested(Keyed):
+    """A dict of dicts that get more keys, or collections.defaultdict(dict): all of these have their values in one list."""
+
+    def group(self, key: Any) -> Any:
+        return shared_dict(self._items, group_of(self._order, key))
+
+    def new_group(self, key: Any) -> Any:
+        """What is under a key, which may be new."""
+        self._order = self._order
+        return shared_dict(self._items, dict_or_new(self._order, key))
+
+    def pop(self, key: Any) -> Any:
+        self._order = self._order
+        return shared_dict(self._items, taken_group(self._order, key))
+
+    def values(self) -> Iterator[Any]:
+        for group in groups_of(self._order):
+            yield shared_dict(self._items, group)
+
+    def __setitem__(self, key: Any, items: Any) -> None:
+        group = new_dict()
+        for inner, item in items.items():
+            put_within(group, inner, kept_at(self._items, item))
+        put_group(self._order, key, group)
+        self._order = self._order
+
+
 class Members:
     """set()"""
 
@@ -216,6 +260,11 @@ def shared_list(items: list[Any], order: Order) -> Any:
     return [items[place] for place in order]
 
 
+def shared_dict(items: list[Any], order: Order) -> Any:
+    """A dict that has its values in one list with others."""
+    return {key: items[place] for key, place in order.items()}
+
+
 @returns(object)
 def group_of(order: Order, key: Any) -> Order:
     return order[key]
@@ -224,6 +273,16 @@ def group_of(order: Order, key: Any) -> Order:
 @returns(object)
 def group_or_new(order: Order, key: Any) -> Order:
     return order.setdefault(key, [])
+
+
+@returns(object)
+def dict_or_new(order: Order, key: Any) -> Order:
+    return order.setdefault(key, {})
+
+
+def put_within(group: Order, key: Any, place: int) -> None:
+    """Put something into one of the dicts in a dict."""
+    group[key] = place
 
 
 @returns(object)
@@ -334,6 +393,21 @@ def names_of(order: Order) -> list[str]:
     return list(order)
 
 
+def keys_by_value(order: Order, items: list[Any]) -> list[Any]:
+    """The keys, those of the largest values first."""
+    return sorted(order, key=lambda key: items[order[key]], reverse=True)
+
+
+@returns(list[int])
+def numbers_by_value(order: Order, items: list[Any]) -> list[int]:
+    return keys_by_value(order, items)
+
+
+@returns(list[str])
+def names_by_value(order: Order, items: list[Any]) -> list[str]:
+    return keys_by_value(order, items)
+
+
 def last_key(order: Order) -> Any:
     """The key that `popitem` takes."""
     if not order:
@@ -387,20 +461,23 @@ def finish(watch: Any) -> None:
     next(watch, None)
 
 
-KEYED = (Keyed, Grouped, Defaulted, Counted, Ordered, Members)
+KEYED = (Keyed, Grouped, Nested, Defaulted, Counted, Ordered, Members)
 CLASSES = (*heaps.CLASSES, *KEYED)
 IN_PLACE = tuple(cls for cls in CLASSES if cls not in written_out.CLASSES)
 """Those that have an order, which is changed in place."""
 FIELDS = (*arranged.FIELDS, "_default")
 TAKE_KEYS: frozenset[Any] = frozenset({
     is_under, place_under, place_or_none, taken_under, taken_or_none, put_under, forget, move_key,
-    group_of, group_or_new, taken_group, put_group,
+    group_of, group_or_new, dict_or_new, taken_group, put_group, put_within,
     put_member, drop_member, take_member,
 })  # fmt: skip
-PUT_KEYS = (put_under, group_or_new, put_group, put_member)
+PUT_KEYS = (put_under, group_or_new, dict_or_new, put_group, put_within, put_member)
 """What is given a key, as its second argument."""
+OF_CONTAINERS = (Grouped, Nested)
+"""Dicts of lists and of dicts."""
 BY_KEYS: dict[Any, tuple[Any, Any]] = {
-    keys_of: (numbers_of, names_of), last_key: (last_number, last_name), first_key: (first_number, first_name)
+    keys_of: (numbers_of, names_of), keys_by_value: (numbers_by_value, names_by_value),
+    last_key: (last_number, last_name), first_key: (first_number, first_name),
 }  # fmt: skip
 """What gives keys, and what it is called where they are known to be whole numbers or texts."""
 FUNCTIONS: frozenset[Any] = TAKE_KEYS.union(BY_KEYS, *BY_KEYS.values()) | {
