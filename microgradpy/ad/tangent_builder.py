@@ -109,22 +109,22 @@ class TangentBase:
         if var not in self.builder.active:
             return
         kind, found = self.builder.kind(var), self.builder.kind(dot)
-        wanted = dot_kind(kind)
+        wanted, of = dot_kind(kind), None if of is None else tuple(of)
         if is_numeric(kind):
             if dot == NONE:
                 dot = self.builder.zero(var)
             elif not is_numeric(found):
                 dot = self.builder.helper(tangents.dense_tangent, dot, var, kind=wanted)
             if of is not None and not isinstance(kind, Scalar) and not self.written.isdisjoint((var, *of)):
-                dot = self.owned(dot)
+                dot = self.owned(dot, of)
         elif not fits(found, wanted) or (is_structured(wanted) and of is not None):
             dot = self.mirrored(var, dot, wanted)
         self.dots[var] = self.builder.named(dot, var)
 
-    def owned(self, dot: Value) -> Value:
-        """A tangent that is nobody else's: the outcome of arithmetic, or a copy."""
+    def owned(self, dot: Value, of: Iterable[Value]) -> Value:
+        """A tangent that is nobody else's: the outcome of arithmetic on those of the arguments, or a copy."""
         made = self.builder.producers.get(dot) if isinstance(dot, Var) else None
-        if made is not None and made.callee in _ARITHMETIC:
+        if made is not None and made.callee in _ARITHMETIC and dot not in map(self.dot, of):
             return dot
         return self.builder.helper(arithmetic.own, dot, kind=self.builder.kind(dot))
 

@@ -55,27 +55,28 @@ def tangent_to_write(x_dot: Any, x: Any) -> Any:
     return mirrored_tangent(None, x) if is_structural_zero(x_dot) else x_dot
 
 
-def _mirrored(x_dot: Any, x: Any, known: dict[int, Any]) -> Any:
+def _mirrored(x_dot: Any, x: Any, known: dict[tuple[int, int], Any]) -> Any:
     cls = type(x)
     if cls is float:
         return 0.0 if x_dot is None else x_dot
     if not isinstance(x, list | dict | tuple | np.ndarray):
         return (0.0 if isinstance(x, bool | np.bool) and known else zero_cotangent(x)) if is_structural_zero(x_dot) else x_dot
-    if id(x) in known:
-        return known[id(x)]
     dots = None if is_structural_zero(x_dot) else x_dot
+    key = id(x), id(dots)
+    if key in known:
+        return known[key]
     if isinstance(x, np.ndarray):
-        known[id(x)] = found = zero_cotangent(x) if dots is None else own(dots)
+        known[key] = found = zero_cotangent(x) if dots is None else own(dots)
         return found
     made: Any = {} if isinstance(x, dict) else []
-    known[id(x)] = made
+    known[key] = made
     if isinstance(x, dict):
         get = {}.get if dots is None else dots.get
-        made |= {key: _mirrored(get(key), item, known) for key, item in x.items()}
+        made |= {name: _mirrored(get(name), item, known) for name, item in x.items()}
         return made
     made += [_mirrored(dot, item, known) for dot, item in zip((None,) * len(x) if dots is None else dots, x, strict=True)]
     if isinstance(x, tuple):
-        known[id(x)] = made = tuple(made) if cls is tuple else named_like(x, made) if hasattr(x, "_fields") else made
+        known[key] = made = tuple(made) if cls is tuple else named_like(x, made) if hasattr(x, "_fields") else made
     return made
 
 
