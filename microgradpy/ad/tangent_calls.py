@@ -32,9 +32,9 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ad.primal_builder import Services
+from microgradpy.ad.tangent_kinds import dot_kind, fits, is_structured, item_dot_kind
 from microgradpy.ad.transposition import NotTransposable, TangentBuilder, transpose
 from microgradpy.dataclasses import dataclass, field, replace
-from microgradpy.ad.tangent_kinds import dot_kind, fits, is_structured, item_dot_kind
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Sequence, TupleOf, holds_numbers, is_numeric, is_real_scalar, python_type
 from microgradpy.ir.nodes import (
     UNDEFINED,

@@ -355,6 +355,14 @@ def _transposed(
     function selects. What it returns is given to `check`."""
     if isinstance(y, np.ndarray) and y.dtype.kind == "O" and not has_real_objects(y):
         raise MissingRuleError("differentiated values become items of an array of objects", None, "Use a list.")
+
+    def pair(y_bar: Any) -> float:
+        bars = exact_pullback(y_bar)
+        check(bars)
+        return sum((pairing(bar, dot, chosen) for bar, dot in zip(bars, dots, strict=False)), 0.0)
+
+    if _is_one_number(y):
+        return tangent_by_pairing(y, pair)
     try:
         with np.errstate(all="ignore"):
             bars, back = _resolve[0](pullback, (_somewhere(y),), {}, (True,))
@@ -366,13 +374,12 @@ def _transposed(
                 return None if all(seed is None for seed in seeds) else _projected(y, _of_seed(y, back(seeds).arguments[0]))
     except DifferentiationError:
         pass
-
-    def pair(y_bar: Any) -> float:
-        bars = exact_pullback(y_bar)
-        check(bars)
-        return sum((pairing(bar, dot, chosen) for bar, dot in zip(bars, dots, strict=False)), 0.0)
-
     return tangent_by_pairing(y, pair)
+
+
+def _is_one_number(y: Any) -> bool:
+    """Whether a value is a real number, of which one question to the pullback says all."""
+    return isinstance(y, float | np.floating) or (type(y) is np.ndarray and y.size == 1 and y.dtype.kind == "f")
 
 
 def _seed(bar: Any, dot: Any) -> Any:
@@ -402,6 +409,8 @@ def _of_seed(y: Any, found: Any) -> Any:
 def _somewhere(y: Any) -> Any:
     """A cotangent of `y` that is zero nowhere. The pullback is linear, so that it does not matter where it is
     differentiated; but it may have a shorter way for what is zero."""
+    if type(y) is np.ndarray and y.dtype.kind in "fc":
+        return np.full_like(y, 1.0 + 1.0j if y.dtype.kind == "c" else 1.0)
     return tangent_by_pairing(y, lambda seed: 1.0)
 
 

@@ -46,14 +46,20 @@ def table_places_bar_pullback(xp_dot, y_bar, xp, fp, x, period):
 @pullback(table_values_bar)
 def table_values_bar_pullback(fp_dot, y_bar, fp, xp, x, left, right, period):
     """What is interpolated of the tangents."""
-    second = not_implemented(SECOND)
-    return table_values_dot(fp_dot, y_bar, xp, x, left, right, period), NoTangent(), second, second, NoTangent(), NoTangent(), second
+    none, second = NoTangent(), not_implemented(SECOND)
+    return table_values_dot(fp_dot, y_bar, xp, x, left, right, period), none, second, second, none, none, second
 
 
 @pullback(outside_bar)
 def outside_bar_pullback(value_dot, y_bar, value, outside, period):
     """The tangent of the value, on its side of the table."""
-    return unbroadcast(np.where(outside, value_dot if period is None else 0.0, 0.0), y_bar)
+    return outside_dot(value_dot, y_bar, outside, period)
+
+
+@cotangent_of(1)
+def outside_dot(value_dot: Any, y: Any, outside: Any, period: Any) -> Any:
+    """The tangent of np.interp for that of the value on one side of the table."""
+    return np.zeros_like(y) if value_dot is None or period is not None else precise_as(np.where(outside, value_dot, 0.0)[()], y)
 
 
 @cotangent_of(1)
@@ -81,12 +87,14 @@ def _along_slopes(moved: Any, y: Any, at: Segments) -> np.ndarray:
 @cotangent_of(1)
 def table_values_dot(fp_dot: Any, y: Any, xp: Any, x: Any, left: Any, right: Any, period: Any) -> Any:
     """The tangent of np.interp for that of the values of the table."""
-    ends = (None if end is None else 0.0 for end in (left, right))
-    return precise_as(np.interp(x, xp, fp_dot, *ends, period), y)
+    low, high = (None if end is None else 0.0 for end in (left, right))
+    found: Any = np.interp(x, xp, fp_dot, low, high, period)
+    return precise_as(found, y)
 
 
 _TABLES = ((_PLACES, _VALUES, None), (_PLACES, _VALUES * (1.0 + 0.5j), None), (_PLACES[::-1], _VALUES, 4.3))
-examples(point_bar, *((_Y * fp[0], _POINTS, xp, fp, period) for xp, fp, period in _TABLES), (_Y[0, 0], 0.5, _PLACES, _VALUES, None))
+examples(point_bar, *((_Y * fp[0], _POINTS, xp, fp, period) for xp, fp, period in _TABLES))
+examples(point_bar, (_Y[0, 0], 0.5, _PLACES, _VALUES, None))
 examples(table_places_bar, *((_Y * fp[0], xp, fp, _POINTS, period) for xp, fp, period in _TABLES))
 examples(table_values_bar, *((_Y * fp[0], fp, xp, _POINTS, None, None, period) for xp, fp, period in _TABLES))
 examples(table_values_bar, (_Y, _VALUES, _PLACES, _POINTS, 0.5, -0.3, None))
@@ -99,7 +107,7 @@ def polyval_bar_pullback(p_dot, y_bar, p, x):
     return unbroadcast(np.polyval(p_dot, x), y_bar), not_implemented(SECOND), not_implemented(SECOND)
 
 
-examples(polyval_bar, (_Y, _VALUES, _POINTS), (0.5, _VALUES, 0.7), (_Y[0] + 0.5j, _VALUES, _Y[0] + 0.3j))
+examples(polyval_bar, (_Y, _VALUES, _POINTS), (_Y[0, 0], _VALUES, 0.7), (_Y[0] + 0.5j, _VALUES, _Y[0] + 0.3j))
 
 
 @pullback(evaluated_at_bar)
@@ -115,4 +123,4 @@ def evaluated_at_dot(x_dot: Any, y: Any, p: Any, x: Any) -> Any:
         return precise_as(x_dot * slope_of(p, x), y)
 
 
-examples(evaluated_at_bar, (_Y, _VALUES, _POINTS), (0.5, _VALUES, 0.7), (_Y[0] + 0.5j, _VALUES, _Y[0] + 0.3j))
+examples(evaluated_at_bar, (_Y, _VALUES, _POINTS), (_Y[0, 0], _VALUES, 0.7), (_Y[0] + 0.5j, _VALUES, _Y[0] + 0.3j))

@@ -141,7 +141,8 @@ for _order in ("fro", "nuc", 2, 1, np.inf):
 examples(norm_bar, (0.5, _A, np.linalg.norm(_A), None, None, False), (0.5, _C, np.linalg.norm(_C), None, None, False))
 for _ord in (None, 1, 2, 3.5):
     examples(norm_bar, (_V[:2, None], _C[:2], np.linalg.norm(_C[:2], _ord, 1, True), _ord, 1, True))
-examples(vector_norm_bar, (0.5, _A, np.linalg.vector_norm(_A, ord=3), 3, None, False), (0.5, _V, np.linalg.norm(_V), 2, None, False))
+examples(vector_norm_bar, (0.5, _A, np.linalg.vector_norm(_A, ord=3), 3, None, False))
+examples(vector_norm_bar, (0.5, _V, np.linalg.norm(_V), 2, None, False))
 examples(cond_bar, (0.5, _A, np.linalg.cond(_A), None), (_V[:2], _STACK, np.linalg.cond(_STACK, 1), 1))
 
 
@@ -258,7 +259,8 @@ def with_complement(q: Any, first_dot: Any) -> Any:
 
 _L, _LC = np.linalg.cholesky(_SYMMETRIC), np.linalg.cholesky(_HERMITIAN)
 examples(cholesky_bar, (_A, _L), (_STACK, np.stack([_L, 2.0 * _L])), (_C, _LC))
-examples(qr_bar, ((_A, _A), _A, tuple(np.linalg.qr(_A)), "reduced"), ((_TALL, _A[:2, :2]), _TALL, tuple(np.linalg.qr(_TALL)), "reduced"))
+examples(qr_bar, ((_A, _A), _A, tuple(np.linalg.qr(_A)), "reduced"))
+examples(qr_bar, ((_TALL, _A[:2, :2]), _TALL, tuple(np.linalg.qr(_TALL)), "reduced"))
 examples(qr_bar, ((_A[:2, :2], _A[:2]), _TALL.T, tuple(np.linalg.qr(_TALL.T)), "reduced"), (_A, _A, np.linalg.qr(_A, "r"), "r"))
 examples(qr_bar, ((_C, _C), _C, tuple(np.linalg.qr(_C)), "reduced"))
 

@@ -17,7 +17,7 @@ from microgradpy.rules.numpy.manipulation.rearranging import appended_bar
 from microgradpy.rules.numpy.manipulation.splitting import split_bar, unstacked_bar
 from microgradpy.rules.numpy.sorting import comparable, reordered_bar, sort_bar
 from microgradpy.rules.registry import examples
-from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.arithmetic import unbroadcast, zero_cotangent
 from microgradpy.tangents.casts import cuts_off
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.projection import fill_tangent
@@ -87,7 +87,7 @@ def block_dot(dots: Any, z: Any, arrays: Any) -> Any:
 @cotangent_of(1)
 def appended_dot(x_dot: Any, z: Any, arr: Any, values: Any, axis: int | None, number: int) -> Any:
     """The tangent of z, an array (number 0) to which something (number 1) was appended, for that of one of them."""
-    return np.append(*fill_tangent((arr, values), (None, x_dot) if number else (x_dot, None)), axis=axis)
+    return concatenate_dot((None, x_dot) if number else (x_dot, None), z, (arr, values), axis)
 
 
 examples(concatenate_bar, (_V, [_V[:1], _V[1:]], 0), (_X, (_X[:, :1], _X[:, 1:]), 1), (_V, [[0.5], _V[1:]], None))
@@ -101,13 +101,13 @@ examples(appended_bar, (_V, _V[:2], _V[:1], None, 0), (_V, _V[:2], _V[0], None, 
 @pullback(split_bar)
 def split_bar_pullback(x_dot, y_bar, ary, indices_or_sections, axis):
     """The parts of the tangent."""
-    return np.array_split(x_dot, indices_or_sections, axis)
+    return split_dot(x_dot, y_bar, indices_or_sections, axis)
 
 
 @pullback(unstacked_bar)
 def unstacked_bar_pullback(x_dot, y_bar, x, axis):
     """The parts of the tangent."""
-    return np.unstack(x_dot, axis=axis)
+    return unstacked_dot(x_dot, y_bar, axis)
 
 
 @pullback(inner_part)
@@ -125,7 +125,19 @@ def filled_bar_pullback(value_dot, y_bar, fill_value, y):
 @cotangent_of(1)
 def filled_dot(value_dot: Any, y: Any) -> Any:
     """The tangent of an array y that was filled with a number, or a smaller array."""
-    return None if cuts_off(value_dot, y) else np.full(np.shape(y), value_dot, np.result_type(y))
+    if value_dot is None or cuts_off(value_dot, y):
+        return zero_cotangent(y)
+    return np.full(np.shape(y), value_dot, np.result_type(y))
+
+
+def split_dot(x_dot: Any, parts: Any, indices_or_sections: Any, axis: int) -> Any:
+    """The tangents of the parts of an array."""
+    return [None] * len(parts) if x_dot is None else np.array_split(x_dot, indices_or_sections, axis)
+
+
+def unstacked_dot(x_dot: Any, parts: Any, axis: int) -> Any:
+    """The tangents of the parts of an array that was taken apart along an axis."""
+    return (None,) * len(parts) if x_dot is None else np.unstack(x_dot, axis=axis)
 
 
 examples(split_bar, ([_V[:1], _V[1:]], _V, [1], 0), ([_X[:, :2], _X[:, 2:]], _X, 2, -1))

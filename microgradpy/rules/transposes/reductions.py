@@ -122,6 +122,8 @@ examples(std_bar, *((d, x, np.std(x, axis, keepdims=k), axis, 0, k) for d, x, ax
 examples(std_bar, (_ROWS, _Z, np.std(_Z, 1), 1, 0, False))
 for _bar, _of in ((extremum_bar, np.max), (nan_extremum_bar, np.nanmin)):
     examples(_bar, *((d, x, _of(x, axis, keepdims=k), axis, k) for d, x, axis, k in _REDUCED))
+examples(nanvar_bar, *((d, x, axis, 0, keepdims) for d, x, axis, keepdims in _REDUCED))
+examples(nanvar_bar, (_ROWS, np.where(_X > 1.0, np.nan, _X), 1, 1, False))
 examples(without_nan, (_X, np.where(_X > 1.0, np.nan, _X)))
 
 
@@ -147,12 +149,14 @@ def average_dot(a_dot: Any, y: Any, axis: Any, weights: Any, keepdims: Any) -> A
 @cotangent_of(1)
 def average_weights_dot(weights_dot: Any, y_bar: Any, a: Any, y: Any, axis: Any, weights: Any, keepdims: Any) -> Any:
     """The tangent of a weighted average y for that of the weights."""
+    if weights_dot is None:
+        return np.zeros_like(y)
     w, moved = spread_weights(a, axis, weights), spread_weights(a, axis, weights_dot)
     deviation = (a - with_reduced_axes(y, a, axis, keepdims)) / np.sum(w, axis=axis, keepdims=True)
     return np.sum(moved * deviation, axis=axis, keepdims=keepdims)
 
 
-_AVERAGES = ((0.5, _X, None, np.abs(_X), False), (_ROWS, _X, 1, np.abs(_V), False), (_Z[:, :1], _Z, 1, np.abs(_V), True))
+_AVERAGES: tuple[Any, ...] = ((0.5, _X, None, np.abs(_X), False), (_ROWS, _X, 1, np.abs(_V), False), (_Z[:, :1], _Z, 1, np.abs(_V), True))
 examples(average_bar, *_AVERAGES, (0.5, _X, None, None, False), (_ROWS + 0.5j, _X, 1, _V + 1.0j, False))
 for _d, _a, _axis, _w, _k in _AVERAGES:
     examples(average_weights_bar, (_d, _a, np.average(_a, _axis, _w, keepdims=_k), _axis, _w, _k))
@@ -229,11 +233,12 @@ def trapezoid_place_bar_pullback(x_dot, z_bar, y, x, axis):
 @cotangent_of(1)
 def trapezoid_place_dot(x_dot: Any, z: Any, y: Any, axis: int) -> Any:
     """The tangent of an integral z for that of the places."""
-    return np.trapezoid(y, x_dot, axis=axis)
+    return np.zeros_like(z) if x_dot is None else np.trapezoid(y, x_dot, axis=axis)
 
 
 _RUNS = ((_V, _V, None), (np.ravel(_X), _X, None), (_X, _X, 0), (_X, _X, -1), (_Z, _Z, 1))
 examples(cumsum_bar, *_RUNS)
 examples(cumprod_bar, *_RUNS, (_V, np.array([2.0, 0.0, 3.0]), None))
-examples(trapezoid_height_bar, (0.5, _V, None, 0.5, -1), (_ROWS, _X, np.array([0.0, 0.5, 1.5]), 1.0, 1), (_ROWS, _X, _X, 1.0, 1))
+examples(trapezoid_height_bar, (0.5, _V, None, 0.5, -1), (_ROWS, _X, np.array([0.0, 0.5, 1.5]), 1.0, 1))
+examples(trapezoid_height_bar, (_ROWS, _X, _X, 1.0, 1))
 examples(trapezoid_place_bar, (0.5, _V, _V**2, -1), (_ROWS, _X, np.array([0.0, 0.5, 1.5]), 1), (_ROWS, _X, _X**2, 1))
