@@ -361,7 +361,7 @@ def _transposed(
         check(bars)
         return sum((pairing(bar, dot, chosen) for bar, dot in zip(bars, dots, strict=False)), 0.0)
 
-    if _is_one_number(y):
+    if _has_few_numbers(y):
         return tangent_by_pairing(y, pair)
     try:
         with np.errstate(all="ignore"):
@@ -377,9 +377,14 @@ def _transposed(
     return tangent_by_pairing(y, pair)
 
 
-def _is_one_number(y: Any) -> bool:
-    """Whether a value is a real number, of which one question to the pullback says all."""
-    return isinstance(y, float | np.floating) or (type(y) is np.ndarray and y.size == 1 and y.dtype.kind == "f")
+_FEW = 8
+
+
+def _has_few_numbers(y: Any) -> bool:
+    """Whether a value has so few numbers in it that the pullback is sooner asked for each of them than differentiated."""
+    if type(y) is np.ndarray:
+        return y.dtype.kind in "fc" and y.size * (1 + (y.dtype.kind == "c")) <= _FEW
+    return isinstance(y, float | complex | np.inexact)
 
 
 def _seed(bar: Any, dot: Any) -> Any:
