@@ -67,13 +67,15 @@ class NeedsTracking(Exception):
 class Services(Protocol):
     """What the primal asks of the compiler. `tracks`: cotangents of mutable objects are in shadows, so that anything may be
     written into; otherwise, one that may write has no primal. `explains`: that is asked for its reasons.
-    `is_root`: the function is the one that the user differentiates."""
+    `is_root`: the function is the one that the user differentiates. `trusts`: it is the text of a rule, all that it calls
+    changes nothing that it is given."""
 
     inlines: bool
     tracks: bool
     explains: bool
     tells_apart: bool
     is_root: bool
+    trusts: bool
 
     def unit(self, function: FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | MayWrite | None:
         """The compiled callee, or None if it has to be called through the dispatcher. One that writes has none, unless that is

@@ -360,6 +360,14 @@ def _transposed(
     function selects. What it returns is given to `check`."""
     if isinstance(y, np.ndarray) and y.dtype.kind == "O" and not has_real_objects(y):
         raise MissingRuleError("differentiated values become items of an array of objects", None, "Use a list.")
+
+    def pair(y_bar: Any) -> float:
+        bars = exact_pullback(y_bar)
+        check(bars)
+        return sum((pairing(bar, dot, chosen) for bar, dot in zip(bars, dots, strict=False)), 0.0)
+
+    if _has_few_numbers(y):
+        return tangent_by_pairing(y, pair)
     try:
         with np.errstate(all="ignore"):
             bars, back = _resolve[0](pullback, (_somewhere(y),), {}, (True,))
@@ -371,13 +379,17 @@ def _transposed(
                 return None if all(seed is None for seed in seeds) else _projected(y, _of_seed(y, back(seeds).arguments[0]))
     except DifferentiationError:
         pass
-
-    def pair(y_bar: Any) -> float:
-        bars = exact_pullback(y_bar)
-        check(bars)
-        return sum((pairing(bar, dot, chosen) for bar, dot in zip(bars, dots, strict=False)), 0.0)
-
     return tangent_by_pairing(y, pair)
+
+
+_FEW = 8
+
+
+def _has_few_numbers(y: Any) -> bool:
+    """Whether a value has so few numbers in it that the pullback is sooner asked for each of them than differentiated."""
+    if type(y) is np.ndarray:
+        return y.dtype.kind in "fc" and y.size * (1 + (y.dtype.kind == "c")) <= _FEW
+    return isinstance(y, float | complex | np.inexact)
 
 
 def _seed(bar: Any, dot: Any) -> Any:
@@ -407,6 +419,8 @@ def _of_seed(y: Any, found: Any) -> Any:
 def _somewhere(y: Any) -> Any:
     """A cotangent of `y` that is zero nowhere. The pullback is linear, so that it does not matter where it is
     differentiated; but it may have a shorter way for what is zero."""
+    if type(y) is np.ndarray and y.dtype.kind in "fc":
+        return np.full_like(y, 1.0 + 1.0j if y.dtype.kind == "c" else 1.0)
     return tangent_by_pairing(y, lambda seed: 1.0)
 
 
