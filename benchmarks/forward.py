@@ -1,8 +1,8 @@
 """Print what forward mode costs on ordinary Python: `python -m benchmarks.forward [--only NAME] [--rounds 15]`.
 
-The programs are those of `benchmarks.ordinary`. *jvp / function* is the time of `jvp(function, args, tangents)`, entry included, by
-that of the function called as it is, timed in turn, the ratios taken within a round; medians. The tangent of every number in
-the differentiated arguments is 1. The directional derivative is held against the gradient before anything is timed.
+The programs are those of `benchmarks.ordinary`. *jvp / function* is the time of `jvp(function, args, tangents)`, entry included,
+by that of the function called as it is, timed in turn, the ratios taken within a round; medians. The tangent of every number
+in the differentiated arguments is 1. The directional derivative is held against the gradient before anything is timed.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def main() -> None:
     if ratios:
         good = sum(ratio <= HIGHEST for ratio in ratios)
         print(
-            f"\n{len(programs)} programs: median {statistics.median(ratios):.1f} (aim: {MEDIAN:.0f}), highest {max(ratios):.1f}, "
-            f"{good} at most {HIGHEST:.0f}, {len(programs) - len(ratios)} wrong"
+            f"\n{len(programs)} programs: median {statistics.median(ratios):.1f} (aim: {MEDIAN:.0f}), "
+            f"highest {max(ratios):.1f}, {good} at most {HIGHEST:.0f}, {len(programs) - len(ratios)} wrong"
         )
 
 

@@ -24,6 +24,7 @@ from microgradpy.ad.transposition import NotTransposable, transpose
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import (
     UNKNOWN,
+    Array,
     Kind,
     is_numeric,
     item_kind,
