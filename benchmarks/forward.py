@@ -1,8 +1,9 @@
 """Print what forward mode costs on ordinary Python: `python -m benchmarks.forward [--only NAME] [--rounds 15]`.
 
-The programs are those of `benchmarks.ordinary`. *jvp / function* is the time of `jvp(function, args, tangents)`, entry included,
-by that of the function called as it is, timed in turn, the ratios taken within a round; medians. The tangent of every number
-in the differentiated arguments is 1. The directional derivative is held against the gradient before anything is timed.
+The programs are those of `benchmarks.ordinary`. *jvp / function* is the time of `jvp(function, args, tangents)`, entry and
+all,
+by that of the function called as it is, timed in turn, the ratios taken within a round; medians. The tangent of every number in
+the differentiated arguments is 1. The directional derivative is held against the gradient before anything is timed.
 """
 
 from __future__ import annotations

@@ -69,6 +69,8 @@ class PushforwardOf:
 class ForwardSession(Session):
     """One run of the compiler towards a pushforward: notes what is called, so that it gets one as well."""
 
+    is_differentiated = False
+
     def __init__(self, function: types.FunctionType, unit: Unit) -> None:
         super().__init__(function, unit)
         self.met_units: dict[int, _Callee] = {}
@@ -102,10 +104,37 @@ def forward_of(ir: Function, primal: Primal, active: tuple[bool, ...], services:
     return made
 
 
-def forward_function(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function | MayWrite:
+class _DifferentiatedSession(ForwardSession):
+    """The same towards a pushforward that is differentiated itself: what it calls are the IR of pushforwards, too."""
+
+    is_differentiated = True
+
+    def pushforward(self, unit: CallUnit) -> Const:
+        met = self.met_units[id(unit)]
+        apart = pushforward_apart(met.function, met.unit, met.kinds)
+        return Const(apart, f"{unit.name}_pushforward", apart)
+
+
+def pushforward_apart(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Apart:
+    """The pushforward of a unit as a function of which there is the IR, to be differentiated. Raises NotPushable."""
+    if unit.passed:
+        raise NotPushable(f"calls of {unit.name} that hand on what they write into")
+    if unit.apart is None:
+        unit.apart = Apart(function, program_again(function, unit, kinds).ir)  # one that calls itself has itself in its IR
+        made = forward_function(function, unit, kinds, _DifferentiatedSession)
+        if isinstance(made, MayWrite):
+            raise CompilerBug(f"the primal of {unit.name} does not write, and then it does: {made.what}")
+        unit.apart.function = made
+    found: Apart = unit.apart
+    return found
+
+
+def forward_function(
+    function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...], session_of: type[ForwardSession] = ForwardSession
+) -> Function | MayWrite:
     """The IR of the pushforward of a unit."""
     program = program_again(function, unit, kinds)
-    session = ForwardSession(function, unit)
+    session = session_of(function, unit)
     primal = primal_of(program, kinds, unit.active, session)
     if isinstance(primal, MayWrite):
         return primal

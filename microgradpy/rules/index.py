@@ -225,6 +225,11 @@ RULES: tuple[tuple[str, str, str], ...] = (
         "average_bar average_weights_bar nanvar_bar std_bar var_bar"),
     ("transposes.reductions", "microgradpy.rules.numpy.statistics.order", "ptp_bar quantile_bar"),
     ("transposes.reductions", "microgradpy.tangents.linear", "expand_reduced"),
+    ("transposes.tangents", "microgradpy.runtime.cotangents", "or_zero"),
+    ("transposes.tangents", "microgradpy.runtime.tangents",
+        "dense_tangent mirrored_tangent pairs_tangent tangent_to_write values_tangent"),
+    ("transposes.tangents", "microgradpy.tangents.arithmetic", "zero_cotangent"),
+    ("transposes.tangents", "microgradpy.tangents.strong_zeros", "kept_call kept_tangent"),
 )
 ATTRIBUTES: tuple[tuple[str, str, str], ...] = (
     ("numpy.manipulation.shape", "numpy", "broadcast"),

@@ -13,6 +13,7 @@ from microgradpy.rules.registry import find_attribute_rule
 from microgradpy.runtime.cotangents import attribute_cotangent, is_computed_since
 from microgradpy.tangents.arithmetic import own, zero_cotangent
 from microgradpy.tangents.fields import named_like
+from microgradpy.tangents.helpers import cotangent_of, cotangents_like
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.reading import ITEMS, unknown
@@ -42,6 +43,7 @@ def iterated_tangent(x: Any, position: int, x_dot: Any) -> Any:
     raise unknown(f"a loop ran over a {type(x).__name__} of differentiated values")
 
 
+@cotangents_like(1)
 def mirrored_tangent(x_dot: Any, x: Any) -> Any:
     """The tangent of a container in its structure, of new lists, dicts and arrays: zeros where there is None. What is in two
     places of `x` is in two places of it."""
@@ -127,6 +129,7 @@ def attribute_tangent(x: Any, name: str, y: Any, x_dot: Any) -> Any:
     return tangent_by_pairing(y, lambda seed: pairing(attribute_cotangent(x, name, seed), x_dot, True))
 
 
+@cotangent_of(1)
 def dense_tangent(x_dot: Any, x: Any) -> Any:
     """`x_dot`, or zeros for a number or array whose tangent is None."""
     return zero_cotangent(x) if is_structural_zero(x_dot) else x_dot
