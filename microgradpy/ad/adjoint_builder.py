@@ -73,6 +73,14 @@ class _Arm:
     owned: set[Var]
 
 
+def _has_gaps(found: Kind, wanted: Kind) -> bool:
+    """Whether a tuple inside of a cotangent may be missing, or an item of it."""
+    if not isinstance(found, TupleOf) or not isinstance(wanted, TupleOf) or len(found.items) != len(wanted.items):
+        return False
+    pairs = zip(found.items, wanted.items, strict=True)
+    return any(isinstance(of, TupleOf) and (isinstance(kind, Inert | Unknown) or _has_gaps(kind, of)) for kind, of in pairs)
+
+
 @dataclass
 class AdjointBuilder(Selections):
     """`cotangents` is by primal variable. `adjoint_half` gives the constant that stands for a unit's adjoint, and `made` is the
@@ -244,10 +252,10 @@ class AdjointBuilder(Selections):
 
     def dense(self, cotangent: Value, var: Var) -> Value:
         """The cotangent with None replaced by zeros, for code that computes with it."""
-        kind = self.kind(cotangent)
-        if not isinstance(kind, Inert | Unknown):
+        kind, wanted = self.kind(cotangent), cotangent_kind(self.kind(var))
+        if not (isinstance(kind, Inert | Unknown) or _has_gaps(kind, wanted)):
             return cotangent
-        return self.helper(run_time.or_zero, cotangent, var, hint=self.bar_name(var), kind=cotangent_kind(self.kind(var)))
+        return self.helper(run_time.or_zero, cotangent, var, hint=self.bar_name(var), kind=wanted)
 
     def own(self, value: Value) -> Value:
         """The value if nothing else names it, or a copy."""

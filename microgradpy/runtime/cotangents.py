@@ -34,7 +34,7 @@ def or_zero(x_bar: Any, x: Any) -> Any:
         return np.zeros(np.shape(x))[()] if is_truth else zero_cotangent(x)
     if is_structural_zero(x_bar):
         return _rebuilt(x, map(_item_or_zero, [None] * len(x), x))
-    if isinstance(x_bar, tuple) and len(x_bar) == len(x) and any(map(is_structural_zero, x_bar)):
+    if isinstance(x_bar, tuple) and len(x_bar) == len(x) and _has_gaps(x_bar):
         return _rebuilt(x, map(_item_or_zero, x_bar, x))
     return x_bar
 
@@ -48,9 +48,14 @@ def seed_or_zero(y_bar: Any, y: Any) -> Any:
         return or_zero(y_bar, y)
     if is_structural_zero(y_bar):
         return tuple(map(seed_or_zero, [None] * len(y), y))
-    if type(y_bar) is tuple and any(map(is_structural_zero, y_bar)):
+    if type(y_bar) is tuple and _has_gaps(y_bar):
         return tuple(map(seed_or_zero, y_bar, y))
     return y_bar
+
+
+def _has_gaps(x_bar: tuple[Any, ...]) -> bool:
+    """Whether an item is missing, in tuples inside of it too."""
+    return any(is_structural_zero(bar) or (isinstance(bar, tuple) and _has_gaps(bar)) for bar in x_bar)
 
 
 def _item_or_zero(x_bar: Any, x: Any) -> Any:

@@ -479,3 +479,20 @@ def callee_that_picks_an_item(x, y):
         return second_of_three(math.cos(a + a), a, 2) + second_of_three(a, a * y, 0)
 
     return helper(x) * second_of_three(math.sin(y), x, 2)
+
+
+def pairs_of(x):
+    return (math.sin(x), math.cos(x)), (x * 2.0, [x * 3.0]), x
+
+
+@program(0.7, features="tuples in a tuple that a callee returns, of which some items are used")
+def items_of_tuples_in_a_tuple(x):
+    first, second, _ = pairs_of(x)
+    (_, cosine), _, _ = pairs_of(x * x)
+    return first[1] * second[0] + cosine + pairs_of(cosine)[0][0] * pairs_of(x)[1][1][0]
+
+
+@program(0.7, features="tuples in a tuple are returned, in a branch as well")
+def returns_tuples_in_a_tuple(x):
+    (a, b), rest, c = pairs_of(x) if x > 0.0 else ((x, x), (x, [x]), x)
+    return (a, (b, c)), rest
