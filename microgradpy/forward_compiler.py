@@ -22,7 +22,7 @@ from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
 from microgradpy.compiler import Session
 from microgradpy.dataclasses import dataclass
-from microgradpy.errors import CompilerBug
+from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function, Op
 from microgradpy.ir.reasons import MayWrite
@@ -34,6 +34,7 @@ from microgradpy.passes.dead_code import eliminate_dead_code
 from microgradpy.pipeline import VERIFY, differentiated, primal_of, program_again
 from microgradpy.rules.registry import frule
 from microgradpy.runtime.collector import resting
+from microgradpy.runtime.pushforwards import AT_RUN_TIME
 from microgradpy.runtime.room import with_room
 
 
@@ -125,8 +126,21 @@ def pushforward_apart(function: types.FunctionType, unit: Unit, kinds: tuple[Kin
         if isinstance(made, MayWrite):
             raise CompilerBug(f"the primal of {unit.name} does not write, and then it does: {made.what}")
         unit.apart.function = made
+        _check_differentiable(made)
     found: Apart = unit.apart
     return found
+
+
+def _check_differentiable(made: Function) -> None:
+    """Refuse to differentiate a pushforward that leaves something to run time, or to an adjoint that has been made."""
+    for op in walk(made.body):
+        callee = op.callee.value if isinstance(op, Op) and isinstance(op.callee, Const) else None
+        if any(callee is each for each in AT_RUN_TIME) or (getattr(callee, "stands_for_unit", False)):
+            raise DifferentiationError(
+                f"the second derivative of `{op.where.text}` cannot be made: its tangent is found when it runs",
+                op.where,
+                "Write it by operations whose kinds are known, on numbers and arrays.",
+            )
 
 
 def forward_function(

@@ -21,13 +21,14 @@ from microgradpy.binding import Binding, bind
 from microgradpy.boundary import BOUNDARY
 from microgradpy.cache import CACHE, Unit, followed_by, is_valid
 from microgradpy.compiler import analysed, compile_unit
-from microgradpy.entry import run_half
+from microgradpy.entry import USUAL, run_half
 from microgradpy.errors import CotangentShapeError, DifferentiationError, MutationError, NonScalarOutputError
 from microgradpy.forward_compiler import pushforward_apart
 from microgradpy.frontend.source import place_of
 from microgradpy.gradient_functions import describe, is_real_scalar
 from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.reasons import MayWrite
+from microgradpy.patterns import matched, renewed, unit_by_pattern
 from microgradpy.plans import keep_plan, signature
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
@@ -102,13 +103,27 @@ class _Second:
 
     def __init__(self, f: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.function, given = _plain(f, (x, *args))
-        self.bound = bind(self.function, given, kwargs)
-        self.place = self.bound.captured + len(given) - len(args) - 1
-        self.x = x
-        self.plan = _plan_for(self.function, self.bound, self.place)
+        bound = bind(self.function, given, kwargs)
+        self.place = bound.captured + len(given) - len(args) - 1
+        self.values, self.x = bound.values, x
+        self.plan = self._by_parts(bound) or _plan_for(self.function, bound, self.place)
+
+    def _by_parts(self, bound: Binding) -> _Plan | None:
+        """The plan by parts of the arguments, if these are in sight and only read."""
+        read = matched(self.function, bound.values) if RUN.mode == USUAL else None
+        read = None if read is None else renewed(self.function, read, bound.values)
+        if read is None or read.pattern.objects or read.pattern.counts[self.place] is not None:
+            return None
+        place = sum(1 if count is None else count for count in read.pattern.counts[: self.place])
+        active = tuple(number == place for number in range(len(read.leaves)))
+        first = unit_by_pattern(self.function, read, bound.values, active, analysed)
+        if first is None:
+            return None
+        self.values, self.place = read.values, place
+        return _second_of(self.function, first, place)
 
     def times(self, v: Any) -> Any:
-        plan, values = self.plan, self.bound.values
+        plan, values = self.plan, self.values
         inputs = (*values, v)
         (y, _), saved = run_half(self.function, plan.second, plan.second.primal, inputs, values if plan.watches else None)
         if not is_real_scalar(y):
@@ -145,11 +160,17 @@ def _new_plan(function: types.FunctionType, bound: Binding, place: int, active: 
             place_of(function),
             "Let it make what it writes into: a Hessian is made from the text of forward mode, which such a function has not.",
         )
+    return _second_of(function, first, place)
+
+
+def _second_of(function: types.FunctionType, first: Unit, place: int) -> _Plan:
+    """The plan for a unit in which the input at a place is differentiated."""
+    kinds = first.kinds
     try:
         apart = pushforward_apart(function, first, kinds)
     except NotPushable as error:
         raise DifferentiationError(f"{function.__qualname__} has no text for forward mode: it makes {error}") from None
-    second = compile_unit(function, (*kinds, dot_kind(kinds[place])), (*active, False), apart)
+    second = compile_unit(function, (*kinds, dot_kind(kinds[place])), (*first.active, False), apart)
     if isinstance(second, MayWrite):
         raise DifferentiationError(
             f"{function.__qualname__} has no second derivative: what it calls is known at run time only",

@@ -114,7 +114,7 @@ class StructureTangents(TangentBase):
         return self.builder.helper(item_tangent, container, index, dot)
 
     def is_growing(self, container: Value) -> bool:
-        """Whether places in a list have to be counted from its front: it may be longer when the pushforward is run backwards."""
+        """Whether places in a list have to be counted from its front: it may be longer when an adjoint runs."""
         return self.services.is_differentiated and container in self.written and is_list(self.builder.kind(container))
 
     def write(self, op: Op, call: Append | Replaced) -> None:

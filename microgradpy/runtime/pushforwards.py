@@ -21,7 +21,7 @@ from microgradpy.rules.linearity import keeps_linear, linear_arguments
 from microgradpy.rules.registry import ForwardRule, frule, is_non_differentiable, rrule
 from microgradpy.rules.results import applied, checked, cotangents, is_users_rule, seed_for
 from microgradpy.rules.selections import may_be_infinite
-from microgradpy.runtime import dispatch
+from microgradpy.runtime import dispatch, tangents
 from microgradpy.runtime.array_calls import unbound_method
 from microgradpy.runtime.bars import Back, Bars, Wanted
 from microgradpy.runtime.cotangents import missing_cotangent
@@ -470,3 +470,9 @@ def _projected(y: Any, y_dot: Any) -> Any:
     if isinstance(y, types.BuiltinMethodType | types.MethodWrapperType) and isinstance(y_dot, Tangent):
         return Tangent(type(y), {"__self__": _projected(y.__self__, y_dot.get("__self__"))})
     return project(np.zeros(y.shape) if isinstance(y, np.ndarray) and has_real_objects(y) else y, y_dot)
+
+
+AT_RUN_TIME: tuple[Callable[..., Any], ...] = (
+    pushed, pushed_packed, pushed_by_rule, tangents.attribute_tangent, tangents.function_tangent, tangents.iterated_tangent,
+)  # fmt: skip
+"""What generated pushforwards call where tangents are found when they run."""
