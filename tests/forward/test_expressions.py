@@ -45,7 +45,7 @@ def test_is_compiled(expression: Expression) -> None:
 @pytest.mark.filterwarnings("ignore:Casting complex values")
 @pytest.mark.parametrize(
     ("expression", "dtype"),
-    [(each, "float") for each in EXPRESSIONS] + [(each, dtype) for dtype in ("complex", "single") for each in some(EXPRESSIONS)],
+    [(each, "float") for each in EXPRESSIONS] + [(each, kind) for kind in ("complex", "single") for each in some(EXPRESSIONS)],
     ids=str,
 )
 def test_both_modes_are_transposes(expression: Expression, dtype: str) -> None:
