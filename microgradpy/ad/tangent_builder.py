@@ -32,9 +32,8 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
-from microgradpy.runtime import tangents
 from microgradpy.runtime.keys import item_of_growing
-from microgradpy.tangents import arithmetic
+from microgradpy.tangents import arithmetic, filled
 from microgradpy.tangents.strong_zeros import kept_tangent
 
 
@@ -104,7 +103,7 @@ class TangentBase:
             if all(is_real_scalar(self.builder.kind(item)) for item in items):
                 zeros = (Const(0.0),) * len(items)
                 return self.builder.operation(Opcode.LIST, zeros, kinds=(kind,), hints=(self.builder.bar_name(value),))[0]
-        return self.builder.helper(tangents.mirrored_tangent, dot, value, hint=self.builder.bar_name(value), kind=kind)
+        return self.builder.helper(filled.mirrored_tangent, dot, value, hint=self.builder.bar_name(value), kind=kind)
 
     def dense(self, value: Value) -> Value:
         """The tangent of an argument as a callee's pushforward takes it."""
@@ -121,7 +120,7 @@ class TangentBase:
             if dot == NONE:
                 dot = self.builder.zero(var)
             elif not is_numeric(found):
-                dot = self.builder.helper(tangents.dense_tangent, dot, var, kind=wanted)
+                dot = self.builder.helper(filled.dense_tangent, dot, var, kind=wanted)
             if of is not None and not isinstance(kind, Scalar) and not self.written.isdisjoint((var, *of)):
                 dot = self.owned(dot)
         elif not fits(found, wanted) or (is_structured(wanted) and of is not None):

@@ -46,9 +46,9 @@ from microgradpy.rules.number_lists import OF_STRUCTURE
 from microgradpy.rules.registry import frule, rrule
 from microgradpy.rules.selections import inserts, may_be_infinite
 from microgradpy.runtime import pushforwards as run_time
-from microgradpy.runtime import tangents
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.making import tie
+from microgradpy.tangents import filled
 from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.pairing import has_only_fields
 from microgradpy.tangents.strong_zeros import kept_call
@@ -166,9 +166,9 @@ class Tangents(StructureTangents):
             dots = tuple(self.filled(value, own) if is_structured(of) else value for value, own, of in pairs)
             match call.rule.value:
                 case number_lists.values_rrule:
-                    dot = self.builder.helper(tangents.values_tangent, *dots, kind=kind)
+                    dot = self.builder.helper(filled.values_tangent, *dots, kind=kind)
                 case number_lists.dict_of_pairs_rrule:
-                    dot = self.builder.helper(tangents.pairs_tangent, *values, *dots, kind=kind)
+                    dot = self.builder.helper(filled.pairs_tangent, *values, *dots, kind=kind)
                 case _:
                     dot = self.builder.operation(op.callee, dots, kinds=(kind,))[0]
             self.dots[call.result] = self.builder.named(dot, call.result)

@@ -48,6 +48,7 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.runtime import tangents
+from microgradpy.tangents import filled
 from microgradpy.tangents.reading import item_tangent
 
 
@@ -123,7 +124,7 @@ class StructureTangents(TangentBase):
         kind = self.builder.kind(call.result)
         items_dot = self.filled(call.items, kind)
         if not (is_structured(dot_kind(kind)) or is_numeric(kind)):
-            items_dot = self.builder.helper(tangents.tangent_to_write, items_dot, call.items)
+            items_dot = self.builder.helper(filled.tangent_to_write, items_dot, call.items)
         self.builder.add(op)
         self.note_structure(call)
         arguments = (items_dot, *op.arguments[1:-1], self.dense(call.item))

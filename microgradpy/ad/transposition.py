@@ -27,7 +27,7 @@ from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.ir.axes import Axes
-from microgradpy.ir.kinds import Array, Kind, Scalar, cotangent_kind, is_numeric
+from microgradpy.ir.kinds import Array, Inert, Kind, Scalar, Unknown, cotangent_kind, is_numeric
 from microgradpy.ir.nodes import Const, Op, Region, Return, Statement, Value, Var
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.rewrite import substitute
@@ -35,6 +35,7 @@ from microgradpy.ir.traversal import is_none, uses
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.runtime.tangents import check_implemented
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.filled import dense_tangent
 from microgradpy.tangents.linear import expand_reduced
 
 
@@ -80,6 +81,12 @@ class TangentBuilder(AdjointBuilder):
 
     def bar_name(self, value: Value) -> str:
         return super().bar_name(value).replace("_bar", "_dot")
+
+    def dense(self, cotangent: Value, var: Var) -> Value:
+        kind = self.kind(cotangent)
+        if not isinstance(kind, Inert | Unknown):
+            return cotangent
+        return self.helper(dense_tangent, cotangent, var, hint=self.bar_name(var), kind=cotangent_kind(self.kind(var)))
 
     def sum(self, left: Value, right: Value, hint: str) -> Value:
         """NumPy's sum repeats a smaller tangent along the axes of a larger one by itself."""

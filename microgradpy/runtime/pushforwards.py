@@ -366,7 +366,8 @@ def _transposed(
         check(bars)
         return sum((pairing(bar, dot, chosen) for bar, dot in zip(bars, dots, strict=False)), 0.0)
 
-    if _has_few_numbers(y):
+    numbers = _few_numbers(y)
+    if numbers == 1 or (numbers and all(map(_is_finite, dots))):
         return tangent_by_pairing(y, pair)
     try:
         with np.errstate(all="ignore"):
@@ -385,11 +386,20 @@ def _transposed(
 _FEW = 8
 
 
-def _has_few_numbers(y: Any) -> bool:
-    """Whether a value has so few numbers in it that the pullback is sooner asked for each of them than differentiated."""
+def _few_numbers(y: Any) -> int:
+    """How many real numbers are in a value that has so few that the pullback is sooner asked for each than differentiated; 0
+    for any other."""
     if type(y) is np.ndarray:
-        return y.dtype.kind in "fc" and y.size * (1 + (y.dtype.kind == "c")) <= _FEW
-    return isinstance(y, float | complex | np.inexact)
+        count = y.size * {"f": 1, "c": 2}.get(y.dtype.kind, 0)
+        return count if count <= _FEW else 0
+    return 1 if isinstance(y, float | np.floating) else 2 if isinstance(y, complex | np.complexfloating) else 0
+
+
+def _is_finite(dot: Any) -> bool:
+    """Whether what a tangent adds to one number of a value is nothing to the others, which have zeros there."""
+    if isinstance(dot, np.ndarray):
+        return dot.dtype.kind in "fc" and bool(np.isfinite(dot).all())
+    return is_structural_zero(dot) or (isinstance(dot, float | complex | np.inexact) and bool(np.isfinite(dot)))
 
 
 def _seed(bar: Any, dot: Any) -> Any:

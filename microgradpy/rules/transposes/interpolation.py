@@ -15,7 +15,14 @@ from microgradpy.rules.numpy.mathematics.miscellaneous import (
     table_places_bar,
     table_values_bar,
 )
-from microgradpy.rules.numpy.polynomials.power_series import evaluated_at_bar, polyval_bar, slope_of
+from microgradpy.rules.numpy.polynomials.power_series import (
+    coefficients,
+    evaluated_at_bar,
+    factor_bar,
+    polyval_bar,
+    slope_of,
+    summand_bar,
+)
 from microgradpy.rules.registry import examples
 from microgradpy.rules.transposes import SECOND
 from microgradpy.tangents.arithmetic import unbroadcast
@@ -124,3 +131,35 @@ def evaluated_at_dot(x_dot: Any, y: Any, p: Any, x: Any) -> Any:
 
 
 examples(evaluated_at_bar, (_Y, _VALUES, _POINTS), (_Y[0, 0], _VALUES, 0.7), (_Y[0] + 0.5j, _VALUES, _Y[0] + 0.3j))
+
+
+@pullback(summand_bar)
+def summand_bar_pullback(p_dot, y_bar, p):
+    """The tangent with zeros for the powers that the other polynomial has."""
+    return summand_dot(p_dot, y_bar)
+
+
+@cotangent_of(1)
+def summand_dot(p_dot: Any, y: Any) -> Any:
+    """The tangent of a sum y of polynomials for that of one of them."""
+    coefficients_dot = np.atleast_1d(p_dot)
+    return np.concatenate((np.zeros(len(y) - len(coefficients_dot), coefficients_dot.dtype), coefficients_dot))
+
+
+@pullback(factor_bar)
+def factor_bar_pullback(p_dot, y_bar, p, other):
+    """The product with the other polynomial."""
+    return factor_dot(p_dot, y_bar, p, other), not_implemented(SECOND), not_implemented(SECOND)
+
+
+@cotangent_of(1)
+def factor_dot(p_dot: Any, y: Any, p: Any, other: Any) -> Any:
+    """The tangent of a product y of polynomials for that of one of them."""
+    used, by = np.trim_zeros(coefficients(p), "f"), np.trim_zeros(coefficients(other), "f")
+    if not used.size or not by.size:
+        return np.zeros_like(y)
+    return np.convolve(np.atleast_1d(p_dot)[-used.size :], by)
+
+
+examples(summand_bar, (_VALUES, _VALUES[:2]), (_VALUES, _VALUES), (_VALUES + 0.5j, _VALUES[:3] + 0.5j))
+examples(factor_bar, (np.ones(5), _VALUES, _VALUES[:2]), (np.ones(4), np.array([0.0, 1.0, 2.0]), _VALUES[:3]))

@@ -11,7 +11,7 @@ import numpy as np
 
 from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.linear_algebra.eigenvalues import eigh_bar
-from microgradpy.rules.numpy.linear_algebra.linalg_products import matrix_power_bar
+from microgradpy.rules.numpy.linear_algebra.linalg_products import matrix_power_bar, multi_dot_bar
 from microgradpy.rules.numpy.linear_algebra.norms import cond_bar, matrix_norm_bar, norm_bar, vector_norm_bar
 from microgradpy.rules.numpy.linear_algebra.singular import (
     column,
@@ -206,6 +206,25 @@ def matrix_power_bar_pullback(a_dot, z_bar, a, n):
 
 
 examples(matrix_power_bar, (_A, _A, 3), (_A, _A, -1), (_STACK, _STACK, 1), (_C, _C, 2), (_A, _A, 0))
+
+
+@pullback(multi_dot_bar)
+def multi_dot_bar_pullback(dots, y_bar, arrays):
+    """The sum of the products with the tangent of one factor."""
+    return multi_dot_dot(dots, y_bar, arrays), not_implemented(SECOND)
+
+
+@cotangent_of(1)
+def multi_dot_dot(dots: Any, y: Any, arrays: Any) -> Any:
+    """The tangent of a chain of products y."""
+    total: Any = np.zeros_like(y)
+    for place, dot in enumerate(dots):
+        if not is_structural_zero(dot):
+            total = total + np.linalg.multi_dot([dot if i == place else x for i, x in enumerate(arrays)])
+    return total
+
+
+examples(multi_dot_bar, (_TALL.T, [_TALL.T, _A, _A]), (_V, [_A, _A, _V]), (0.5, (_V, _A, _V)), (_A, np.stack([_A, _A, _A])))
 
 
 # Factors

@@ -10,15 +10,15 @@ import numpy as np
 from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.creation.arrays import filled_bar
 from microgradpy.rules.numpy.creation.matrices import diag_bar
-from microgradpy.rules.numpy.indexing import diagonal_bar, take_along_axis_bar, take_bar
+from microgradpy.rules.numpy.indexing import choices_bar, compress_bar, diagonal_bar, numbers_of, take_along_axis_bar, take_bar
 from microgradpy.rules.numpy.manipulation.joining import block_bar, concatenate_bar, joined_bar, stack_bar
 from microgradpy.rules.numpy.manipulation.padding import inner_part
-from microgradpy.rules.numpy.manipulation.rearranging import appended_bar
+from microgradpy.rules.numpy.manipulation.rearranging import appended_bar, deleted_bar, inserted_bar, resized_bar
 from microgradpy.rules.numpy.manipulation.splitting import split_bar, unstacked_bar
 from microgradpy.rules.numpy.sorting import comparable, reordered_bar, sort_bar
 from microgradpy.rules.registry import examples
 from microgradpy.tangents.arithmetic import unbroadcast, zero_cotangent
-from microgradpy.tangents.casts import cuts_off
+from microgradpy.tangents.casts import cuts_off, made_of_bar, precise_as
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.projection import fill_tangent
 
@@ -146,6 +146,57 @@ examples(inner_part, (_V, _V[:1], 1), (_X, _X[:, :1], ((0, 0), (2, 0))))
 examples(filled_bar, (_X, 0.5, _X), (_X, _V, _X), (_Z, 0.5, _Z))
 
 
+@pullback(made_of_bar)
+def made_of_bar_pullback(x_dot, y_bar, x, y):
+    """What is made of the tangent."""
+    return made_of_dot(x_dot, y_bar, x, y)
+
+
+@cotangent_of(1)
+def made_of_dot(x_dot: Any, like: Any, x: Any, y: Any) -> Any:
+    """The tangent of an array (or number) y that was made of x, in the shape of `like`."""
+    if x_dot is None or cuts_off(x, y):
+        return zero_cotangent(like)
+    made = np.reshape(np.asarray(fill_tangent(x, x_dot), np.result_type(y)), np.shape(like))
+    return made if isinstance(like, np.ndarray) else made[()]
+
+
+@pullback(resized_bar)
+def resized_bar_pullback(a_dot, y_bar, a, new_shape):
+    """The tangent, again and again."""
+    return np.resize(a_dot, new_shape)
+
+
+@pullback(deleted_bar)
+def deleted_bar_pullback(arr_dot, z_bar, arr, obj, axis):
+    """The tangent without what was left out."""
+    return np.delete(arr_dot, obj, axis)
+
+
+@pullback(inserted_bar)
+def inserted_bar_pullback(x_dot, z_bar, arr, obj, values, axis, z, number):
+    """The tangent of one of the two, and zeros for the other."""
+    return inserted_dot(x_dot, z, arr, obj, values, axis, number)
+
+
+@cotangent_of(1)
+def inserted_dot(x_dot: Any, z: Any, arr: Any, obj: Any, values: Any, axis: int | None, number: int) -> Any:
+    """The tangent of z, an array (number 0) into which something (number 1) was inserted, for that of one of them."""
+    if x_dot is None:
+        return zero_cotangent(z)
+    zeros = np.zeros(np.shape(arr if number else values), np.result_type(z))
+    return np.insert(zeros, obj, x_dot, axis) if number else np.insert(x_dot, obj, zeros, axis)
+
+
+_NUMBERS = np.array([0, 1, 0])
+examples(made_of_bar, (_V, [0.5, 1.5, 2.5], _V), (_Z, _X, _Z), (_V[:2], (0.5, 1.5), _V[:2]), (0.5, 1.5, np.array(1.5)))
+examples(made_of_bar, (_X, [_V, [0.5, 1.5, 2.5]], _X), (_V, [0.5, 1.5, 2.5], np.array([0, 1, 2])))
+examples(resized_bar, (np.ones((2, 4)), _V, (2, 4)), (np.ones((2, 2)), _X, (2, 2)))
+examples(deleted_bar, (_V[:2], _V, 1, None), (_X[:, :1], _X, [0, 2], 1))
+examples(inserted_bar, *(((np.ones(4), _V, 1, np.array(0.5), None, np.ones(4), number)) for number in (0, 1)))
+examples(inserted_bar, *(((np.ones((2, 4)), _X, 1, _V[:2], 1, np.ones((2, 4)), number)) for number in (0, 1)))
+
+
 # Indexing, and other orders
 
 
@@ -193,8 +244,32 @@ def reordered_dot(a_dot: Any, y_bar: Any, a: Any, y: Any, axis: int | None) -> A
     return y_dot
 
 
+@pullback(compress_bar)
+def compress_bar_pullback(a_dot, y_bar, a, condition, axis):
+    """The entries of the tangent."""
+    return np.compress(condition, a_dot, axis)
+
+
+@pullback(choices_bar)
+def choices_bar_pullback(dots, y_bar, a, choices, mode):
+    """The entries of the tangents."""
+    return choices_dot(dots, y_bar, a, choices, mode)
+
+
+@cotangent_of(1)
+def choices_dot(dots: Any, y: Any, a: Any, choices: Any, mode: str) -> Any:
+    """The tangent of entries y, each of which was taken from one of the choices."""
+    numbers, y_dot = numbers_of(a, choices, mode), np.zeros_like(y)
+    for number, dot in enumerate(fill_tangent(choices, dots)):
+        y_dot = np.where(numbers == number, dot, y_dot)
+    return precise_as(y_dot, y)
+
+
 _PLACES = np.array([0, 2, 0])
 examples(take_bar, (_V, _V, _PLACES, None), (_X[:, _PLACES], _X, _PLACES, 1), (0.5, _V, 1, None), (_X[0], _X, 0, 0))
+examples(compress_bar, (_V[:2], _V, [True, False, True], None), (_X[:, :1], _X, [0, 1], 1))
+examples(choices_bar, (_V, _NUMBERS, [_V, _V], "raise"), (_V, _NUMBERS, (_V[0], _V), "clip"))
+examples(choices_bar, (_V, 2 + _NUMBERS, [_V, _V], "raise"))
 examples(take_along_axis_bar, (_X, _X, np.array([[0, 2, 0], [1, 1, 1]]), 1))
 examples(sort_bar, (_X, _X, -1), (_X, _X, 0), (np.ravel(_X), _X, None))
 examples(reordered_bar, (_X, _X, np.sort(_X), -1), (_V, _V, np.sort(_V), -1), (np.ravel(_X), _X, np.ravel(_X)[::-1], None))

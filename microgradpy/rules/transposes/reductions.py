@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.numpy.mathematics.differences import trapezoid_height_bar, trapezoid_place_bar
+from microgradpy.rules.numpy.mathematics.differences import trapezoid_height_bar, trapezoid_place_bar, trapezoid_step_bar
 from microgradpy.rules.numpy.mathematics.extrema import extremum_bar, nan_extremum_bar
 from microgradpy.rules.numpy.mathematics.sums import cumprod_bar, cumsum_bar, prod_bar, without_nan
 from microgradpy.rules.numpy.statistics.averages import (
     average_bar,
     average_weights_bar,
+    nanmean_bar,
+    nanstd_bar,
     nanvar_bar,
     spread_weights,
     std_bar,
@@ -90,6 +92,20 @@ def nanvar_bar_pullback(a_dot, y_bar, a, axis, ddof, keepdims):
     return sum_of_slopes(without_nan(a_dot, a), y_bar, slopes, axis, keepdims), not_implemented(SECOND)
 
 
+@pullback(nanstd_bar)
+def nanstd_bar_pullback(a_dot, y_bar, a, y, axis, ddof, keepdims):
+    """The sum of the slopes of the numbers."""
+    slopes = nanstd_bar(np.ones_like(y), a, y, axis, ddof, keepdims)
+    second = not_implemented(SECOND)
+    return sum_of_slopes(without_nan(a_dot, a), y, slopes, axis, keepdims), second, second
+
+
+@pullback(nanmean_bar)
+def nanmean_bar_pullback(a_dot, y_bar, a, axis, keepdims):
+    """The mean of the tangents of the numbers."""
+    return sum_of_chosen(a_dot, y_bar, nanmean_bar(np.ones_like(y_bar), a, axis, keepdims), axis, keepdims)
+
+
 @pullback(without_nan)
 def without_nan_pullback(a_dot, a_bar, a):
     """The tangents of the numbers."""
@@ -124,6 +140,8 @@ for _bar, _of in ((extremum_bar, np.max), (nan_extremum_bar, np.nanmin)):
     examples(_bar, *((d, x, _of(x, axis, keepdims=k), axis, k) for d, x, axis, k in _REDUCED))
 examples(nanvar_bar, *((d, x, axis, 0, keepdims) for d, x, axis, keepdims in _REDUCED))
 examples(nanvar_bar, (_ROWS, np.where(_X > 1.0, np.nan, _X), 1, 1, False))
+examples(nanstd_bar, (_ROWS, np.where(_X > 1.0, np.nan, _X), _ROWS, 1, 1, False), (_ROWS, _X, np.std(_X, 1), 1, 0, False))
+examples(nanmean_bar, *_REDUCED, (_ROWS, np.where(_X > 1.0, np.nan, _X), 1, False))
 examples(without_nan, (_X, np.where(_X > 1.0, np.nan, _X)))
 
 
@@ -156,7 +174,11 @@ def average_weights_dot(weights_dot: Any, y_bar: Any, a: Any, y: Any, axis: Any,
     return np.sum(moved * deviation, axis=axis, keepdims=keepdims)
 
 
-_AVERAGES: tuple[Any, ...] = ((0.5, _X, None, np.abs(_X), False), (_ROWS, _X, 1, np.abs(_V), False), (_Z[:, :1], _Z, 1, np.abs(_V), True))
+_AVERAGES: tuple[Any, ...] = (
+    (0.5, _X, None, np.abs(_X), False),
+    (_ROWS, _X, 1, np.abs(_V), False),
+    (_Z[:, :1], _Z, 1, np.abs(_V), True),
+)
 examples(average_bar, *_AVERAGES, (0.5, _X, None, None, False), (_ROWS + 0.5j, _X, 1, _V + 1.0j, False))
 for _d, _a, _axis, _w, _k in _AVERAGES:
     examples(average_weights_bar, (_d, _a, np.average(_a, _axis, _w, keepdims=_k), _axis, _w, _k))
@@ -230,6 +252,18 @@ def trapezoid_place_bar_pullback(x_dot, z_bar, y, x, axis):
     return trapezoid_place_dot(x_dot, z_bar, y, axis), not_implemented(SECOND)
 
 
+@pullback(trapezoid_step_bar)
+def trapezoid_step_bar_pullback(dx_dot, z_bar, y, x, dx, axis):
+    """The integral by the tangents of the steps."""
+    return trapezoid_step_dot(dx_dot, z_bar, y, axis), not_implemented(SECOND)
+
+
+@cotangent_of(1)
+def trapezoid_step_dot(dx_dot: Any, z: Any, y: Any, axis: int) -> Any:
+    """The tangent of an integral z for that of the steps."""
+    return np.zeros_like(z) if dx_dot is None else np.trapezoid(y, dx=dx_dot, axis=axis)
+
+
 @cotangent_of(1)
 def trapezoid_place_dot(x_dot: Any, z: Any, y: Any, axis: int) -> Any:
     """The tangent of an integral z for that of the places."""
@@ -242,3 +276,4 @@ examples(cumprod_bar, *_RUNS, (_V, np.array([2.0, 0.0, 3.0]), None))
 examples(trapezoid_height_bar, (0.5, _V, None, 0.5, -1), (_ROWS, _X, np.array([0.0, 0.5, 1.5]), 1.0, 1))
 examples(trapezoid_height_bar, (_ROWS, _X, _X, 1.0, 1))
 examples(trapezoid_place_bar, (0.5, _V, _V**2, -1), (_ROWS, _X, np.array([0.0, 0.5, 1.5]), 1), (_ROWS, _X, _X**2, 1))
+examples(trapezoid_step_bar, (0.5, _V, None, 0.5, -1), (_ROWS, _X, None, _X[:, 1:], 1))

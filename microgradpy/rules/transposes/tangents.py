@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, non_differentiable
-from microgradpy.runtime.cotangents import or_zero
-from microgradpy.runtime.tangents import (
+from microgradpy.tangents.arithmetic import zero_cotangent
+from microgradpy.tangents.filled import (
     dense_tangent,
     mirrored_tangent,
     pairs_tangent,
     tangent_to_write,
     values_tangent,
 )
-from microgradpy.tangents.arithmetic import zero_cotangent
 from microgradpy.tangents.strong_zeros import kept_call, kept_tangent
 from microgradpy.tangents.types import NoTangent
 
@@ -26,7 +25,6 @@ non_differentiable(zero_cotangent)
 @pullback(dense_tangent)
 @pullback(mirrored_tangent)
 @pullback(tangent_to_write)
-@pullback(or_zero)
 def filled_pullback(y_bar, x_dot, x):
     """Of the tangent that is filled."""
     return y_bar, NoTangent()
