@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from microgradpy.forward import pushforward as pushforward
     from microgradpy.forward_introspect import code_pushforward as code_pushforward
     from microgradpy.forward_introspect import forward_differentiate as forward_differentiate
+    from microgradpy.hessians import diaghessian as diaghessian
+    from microgradpy.hessians import hess as hess
+    from microgradpy.hessians import hessian as hessian
+    from microgradpy.hessians import hessp as hessp
+    from microgradpy.hessians import hvp as hvp
     from microgradpy.jacobians import jac as jac
     from microgradpy.jacobians import jacobian as jacobian
     from microgradpy.jacobians import value_and_jacobian as value_and_jacobian
@@ -54,6 +59,7 @@ __all__ = [
     "code_primal",
     "code_pushforward",
     "detect_anomaly",
+    "diaghessian",
     "export",
     "extern",
     "forward_differentiate",
@@ -61,7 +67,11 @@ __all__ = [
     "frule_via_ad",
     "grad",
     "gradient",
+    "hess",
+    "hessian",
+    "hessp",
     "hook",
+    "hvp",
     "ignore_derivatives",
     "infiltrate",
     "infiltrate_rrule",
@@ -95,6 +105,7 @@ _LATER = dict.fromkeys(("central_fdm", "check_gradient", "test_frule", "test_rru
 _LATER |= dict.fromkeys(("frule_via_ad", "jvp", "pushforward"), "microgradpy.forward")
 _LATER |= dict.fromkeys(("code_pushforward", "forward_differentiate"), "microgradpy.forward_introspect")
 _LATER |= dict.fromkeys(("jac", "jacobian", "value_and_jacobian"), "microgradpy.jacobians")
+_LATER |= dict.fromkeys(("diaghessian", "hess", "hessian", "hessp", "hvp"), "microgradpy.hessians")
 _LATER |= {"export": "microgradpy.exporting.export", "track": "microgradpy.tracking"}
 """The names whose modules are imported when one of them is used."""
 _CACHED = ("grad", "gradient", "value_and_grad", "value_and_gradient")

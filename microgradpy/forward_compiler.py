@@ -22,7 +22,7 @@ from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
 from microgradpy.compiler import Session
 from microgradpy.dataclasses import dataclass
-from microgradpy.errors import CompilerBug
+from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function, Op
 from microgradpy.ir.reasons import MayWrite
@@ -34,6 +34,7 @@ from microgradpy.passes.dead_code import eliminate_dead_code
 from microgradpy.pipeline import VERIFY, differentiated, primal_of, program_again
 from microgradpy.rules.registry import frule
 from microgradpy.runtime.collector import resting
+from microgradpy.runtime.pushforwards import AT_RUN_TIME
 from microgradpy.runtime.room import with_room
 
 
@@ -69,6 +70,8 @@ class PushforwardOf:
 class ForwardSession(Session):
     """One run of the compiler towards a pushforward: notes what is called, so that it gets one as well."""
 
+    is_differentiated = False
+
     def __init__(self, function: types.FunctionType, unit: Unit) -> None:
         super().__init__(function, unit)
         self.met_units: dict[int, _Callee] = {}
@@ -102,10 +105,50 @@ def forward_of(ir: Function, primal: Primal, active: tuple[bool, ...], services:
     return made
 
 
-def forward_function(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function | MayWrite:
+class _DifferentiatedSession(ForwardSession):
+    """The same towards a pushforward that is differentiated itself: what it calls are the IR of pushforwards, too."""
+
+    is_differentiated = True
+
+    def pushforward(self, unit: CallUnit) -> Const:
+        met = self.met_units[id(unit)]
+        apart = pushforward_apart(met.function, met.unit, met.kinds)
+        return Const(apart, f"{unit.name}_pushforward", apart)
+
+
+def pushforward_apart(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Apart:
+    """The pushforward of a unit as a function of which there is the IR, to be differentiated. Raises NotPushable."""
+    if unit.passed:
+        raise NotPushable(f"calls of {unit.name} that hand on what they write into")
+    if unit.apart is None:
+        unit.apart = Apart(function, program_again(function, unit, kinds).ir)  # one that calls itself has itself in its IR
+        made = forward_function(function, unit, kinds, _DifferentiatedSession)
+        if isinstance(made, MayWrite):
+            raise CompilerBug(f"the primal of {unit.name} does not write, and then it does: {made.what}")
+        unit.apart.function = made
+        _check_differentiable(made)
+    found: Apart = unit.apart
+    return found
+
+
+def _check_differentiable(made: Function) -> None:
+    """Refuse to differentiate a pushforward that leaves something to run time, or to an adjoint that has been made."""
+    for op in walk(made.body):
+        callee = op.callee.value if isinstance(op, Op) and isinstance(op.callee, Const) else None
+        if any(callee is each for each in AT_RUN_TIME) or (getattr(callee, "stands_for_unit", False)):
+            raise DifferentiationError(
+                f"the second derivative of `{op.where.text}` cannot be made: its tangent is found when it runs",
+                op.where,
+                "Write it by operations whose kinds are known, on numbers and arrays.",
+            )
+
+
+def forward_function(
+    function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...], session_of: type[ForwardSession] = ForwardSession
+) -> Function | MayWrite:
     """The IR of the pushforward of a unit."""
     program = program_again(function, unit, kinds)
-    session = ForwardSession(function, unit)
+    session = session_of(function, unit)
     primal = primal_of(program, kinds, unit.active, session)
     if isinstance(primal, MayWrite):
         return primal

@@ -22,12 +22,11 @@ from microgradpy.plans import keep_plan, signature
 from microgradpy.rules.registry import frule, rrule
 from microgradpy.runtime import pushforwards
 from microgradpy.runtime.anomalies import check_outcome, numbered
-from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.suspension import is_generator
-from microgradpy.runtime.tangents import mirrored_tangent
 from microgradpy.state.reachable_writes import may_write
+from microgradpy.tangents.filled import dense_tangent, mirrored_tangent
 from microgradpy.tangents.types import is_structural_zero
 
 
@@ -88,7 +87,7 @@ def _planned(
 
 def _filling(kind: Kind) -> Callable[[Any, Any], Any] | None:
     """What fills a tangent of an input of this kind, from the tangent and the input: what is written into is the callee's."""
-    return or_zero if is_numeric(kind) else mirrored_tangent if is_structured(dot_kind(kind)) else None
+    return dense_tangent if is_numeric(kind) else mirrored_tangent if is_structured(dot_kind(kind)) else None
 
 
 def _push_plan_for(

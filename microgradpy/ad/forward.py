@@ -23,12 +23,13 @@ from microgradpy.ad.calls import (
     Call,
     Dispatched,
     Inlined,
+    Item,
     Iterated,
     Replaced,
     UnitCall,
 )
 from microgradpy.ad.primal import Primal
-from microgradpy.ad.tangent_builder import NONE, ForwardServices
+from microgradpy.ad.tangent_builder import ITEM_OF_GROWING, NONE, ForwardServices
 from microgradpy.ad.tangent_calls import Tangents
 from microgradpy.ad.tangent_kinds import dot_kind, dot_kind_of_result, written_in_place
 from microgradpy.ad.transposition import TangentBuilder
@@ -287,6 +288,8 @@ class _Walk(Tangents):
         if isinstance(call, Append | Replaced):
             self.write(op, call)
             return
+        if isinstance(call, Item) and self.is_growing(call.container):
+            op = replace(op, callee=ITEM_OF_GROWING)
         self.builder.add(op)
         if call is not None:
             with self.builder.region(self.pending):

@@ -67,7 +67,8 @@ class NeedsTracking(Exception):
 class Services(Protocol):
     """What the primal asks of the compiler. `tracks`: cotangents of mutable objects are in shadows, so that anything may be
     written into; otherwise, one that may write has no primal. `explains`: that is asked for its reasons.
-    `is_root`: the function is the one that the user differentiates; `is_users`: it is written in no library of Python's."""
+    `is_root`: the function is the one that the user differentiates; `is_users`: it is written in no library of Python's.
+    `trusts`: it is the text of a rule, all that it calls changes nothing that it is given."""
 
     inlines: bool
     tracks: bool
@@ -75,6 +76,7 @@ class Services(Protocol):
     tells_apart: bool
     is_root: bool
     is_users: bool
+    trusts: bool
 
     def unit(self, function: FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | MayWrite | None:
         """The compiled callee, or None if it has to be called through the dispatcher. One that writes has none, unless that is

@@ -358,7 +358,7 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
         kind = kind_returned(primal, callee, arguments, keywords)
     if kind == UNKNOWN:
         kind = _given_by(callee)
-    if known or writes_nothing:
+    if known or writes_nothing or (primal.services.trusts and isinstance(callee, Const)):
         primal.plain(op, kind=kind, callee=callee)
     else:
         primal.services.calls_unknown()

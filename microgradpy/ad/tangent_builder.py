@@ -29,10 +29,11 @@ from microgradpy.ir.nodes import (
     Value,
     Var,
     Yield,
+    function_constant,
     operator_constant,
 )
-from microgradpy.runtime import tangents
-from microgradpy.tangents import arithmetic
+from microgradpy.runtime.keys import item_of_growing
+from microgradpy.tangents import arithmetic, filled
 from microgradpy.tangents.strong_zeros import kept_tangent
 
 
@@ -46,11 +47,16 @@ class ForwardServices(Services, Protocol):
     def active_parts(self) -> tuple[bool, ...] | None:
         """Which parts of a result with lists that the function was given are active."""
 
+    @property
+    def is_differentiated(self) -> bool:
+        """Whether the pushforward is going to be differentiated itself."""
+
     def pushforward(self, unit: Unit) -> Const:
         """The constant that stands for the function `(*inputs, *tangents of the active ones) -> (y, y_dot)`."""
 
 
 NONE = Const(None)
+ITEM_OF_GROWING = function_constant(item_of_growing)
 _ARITHMETIC = tuple(map(operator_constant, ("add", "sub", "mul", "truediv", "neg", "matmul", "pow")))
 _WRITTEN_OUT = 8  # so many zeros at most are written out as a list
 
@@ -97,7 +103,7 @@ class TangentBase:
             if all(is_real_scalar(self.builder.kind(item)) for item in items):
                 zeros = (Const(0.0),) * len(items)
                 return self.builder.operation(Opcode.LIST, zeros, kinds=(kind,), hints=(self.builder.bar_name(value),))[0]
-        return self.builder.helper(tangents.mirrored_tangent, dot, value, hint=self.builder.bar_name(value), kind=kind)
+        return self.builder.helper(filled.mirrored_tangent, dot, value, hint=self.builder.bar_name(value), kind=kind)
 
     def dense(self, value: Value) -> Value:
         """The tangent of an argument as a callee's pushforward takes it."""
@@ -114,7 +120,7 @@ class TangentBase:
             if dot == NONE:
                 dot = self.builder.zero(var)
             elif not is_numeric(found):
-                dot = self.builder.helper(tangents.dense_tangent, dot, var, kind=wanted)
+                dot = self.builder.helper(filled.dense_tangent, dot, var, kind=wanted)
             if of is not None and not isinstance(kind, Scalar) and not self.written.isdisjoint((var, *of)):
                 dot = self.owned(dot, of)
         elif not fits(found, wanted) or (is_structured(wanted) and of is not None):
@@ -144,7 +150,8 @@ class TangentBase:
     def part(self, x_dot: Value | None, statements: list[Statement], y_dot: Value) -> Value:
         """The part `y_dot` of a tangent, which `statements` compute: of the tangent `x_dot` whose zeros stay zero, if one is
         given."""
-        if x_dot is not None and is_real_scalar(self.builder.kind(x_dot)) and is_real_scalar(self.builder.kind(y_dot)):
+        are_numbers = x_dot is not None and all(is_real_scalar(self.builder.kind(dot)) for dot in (x_dot, y_dot))
+        if x_dot is not None and are_numbers and not self.services.is_differentiated:  # a branch has no slope where x_dot is 0
             part = self.builder.variable(FLOAT)
             arms = self.builder.seal(statements, Yield((y_dot,))), self.builder.seal([], Yield((Const(0.0),)))
             self.builder.add(If(x_dot, *arms, (part,), self.builder.where))

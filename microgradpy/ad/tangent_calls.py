@@ -25,6 +25,7 @@ from microgradpy.ad.transposition import NotTransposable, transpose
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import (
     UNKNOWN,
+    Array,
     Kind,
     is_numeric,
     item_kind,
@@ -39,15 +40,16 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.ir.traversal import given_values
+from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules import number_lists
 from microgradpy.rules.linearity import LINEAR_ATTRIBUTES, keeps_linear, linear_arguments
 from microgradpy.rules.number_lists import OF_STRUCTURE
 from microgradpy.rules.registry import frule, rrule
 from microgradpy.rules.selections import inserts, may_be_infinite
 from microgradpy.runtime import pushforwards as run_time
-from microgradpy.runtime import tangents
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.making import tie
+from microgradpy.tangents import filled
 from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.pairing import has_only_fields
 from microgradpy.tangents.strong_zeros import kept_call
@@ -165,9 +167,9 @@ class Tangents(StructureTangents):
             dots = tuple(self.filled(value, own) if is_structured(of) else value for value, own, of in pairs)
             match call.rule.value:
                 case number_lists.values_rrule:
-                    dot = self.builder.helper(tangents.values_tangent, *dots, kind=kind)
+                    dot = self.builder.helper(filled.values_tangent, *dots, kind=kind)
                 case number_lists.dict_of_pairs_rrule:
-                    dot = self.builder.helper(tangents.pairs_tangent, *values, *dots, kind=kind)
+                    dot = self.builder.helper(filled.pairs_tangent, *values, *dots, kind=kind)
                 case _:
                     dot = self.builder.operation(op.callee, dots, kinds=(kind,))[0]
             self.dots[call.result] = self.builder.named(dot, call.result)
@@ -175,31 +177,43 @@ class Tangents(StructureTangents):
 
     def reapplied(self, op: Op, call: Inlined, dots: Mapping[Value, Value]) -> list[Value]:
         """The arguments of a call which it is linear in, and for whose tangents it can be made again."""
-        if not is_numeric(self.builder.kind(call.result)) or op.payload is not None or not isinstance(op.callee, Const):
+        if not is_numeric(self.builder.kind(call.result)) or op.payload is not None:
             return []
         if call.function is None:
-            return list(dots) if call.callee in LINEAR_ATTRIBUTES else []
+            return list(dots) if call.callee in LINEAR_ATTRIBUTES and isinstance(op.callee, Const) else []
+        method = self.method(op)
+        if method is None and not isinstance(op.callee, Const):
+            return []
         code = call.rule.value.__code__
         names = (*code.co_varnames[: len(call.arguments)], *(name for name, _ in call.keywords))
         values = given_values(call.arguments, call.keywords)
         if not keeps_linear(names, tuple(value.value if isinstance(value, Const) else value for value in values)):
             return []
+        operands = op.arguments if method is None else (method.arguments[0], *op.arguments)
         found = [call.arguments[place] for place in linear_arguments(call.function) if place < len(call.arguments)]
-        found = [value for value in found if self.is_filled(value)]
-        return [value for value in found if value in dots and op.arguments.count(value) == 1 == call.arguments.count(value)]
+        found = [value for value in found if value in dots and self.is_filled(value, dots[value])]
+        if method is not None and not isinstance(self.builder.kind(dots.get(operands[0], NONE)), Array):
+            found = [value for value in found if value != operands[0]]
+        return [value for value in found if operands.count(value) == 1 == call.arguments.count(value)]
 
-    def is_filled(self, value: Value) -> bool:
+    def method(self, op: Op) -> Op | None:
+        """What reads the method that an operation calls, if it does."""
+        read = self.builder.producers.get(op.callee) if isinstance(op.callee, Var) else None
+        return read if read is not None and is_getattr(read.callee) else None
+
+    def is_filled(self, value: Value, dot: Value) -> bool:
         """Whether there is a number or an array wherever the tangent of a value has a part."""
-        if holds_only_numbers(dot_kind(self.builder.kind(value))):
-            return True
-        made = self.builder.made.get(value) if isinstance(value, Var) else None
-        is_display = made is not None and made.callee in (Opcode.LIST, Opcode.TUPLE)
-        return is_display and made is not None and all(is_numeric(self.builder.kind(item)) for item in made.arguments)
+        return holds_only_numbers(dot_kind(self.builder.kind(value))) or holds_only_numbers(self.builder.kind(dot))
 
     def apply_again(self, op: Op, argument: Value, dot: Value) -> Value:
         """The call with the tangent in the place of the argument."""
         arguments = tuple(dot if value == argument else value for value in op.arguments)
         assert not isinstance(op.callee, Opcode)
+        method = self.method(op)
+        if method is not None:
+            receiver, *name = method.arguments
+            (bound,) = self.builder.operation(method.callee, (dot if receiver == argument else receiver, *name))
+            return self.builder.call(bound, arguments, op.keywords)
         keeps = argument in self.selected and isinstance(op.callee, Const) and may_be_infinite(op.callee.value)
         if not keeps:
             return self.builder.call(op.callee, arguments, op.keywords)

@@ -26,7 +26,7 @@ from microgradpy.ad.calls import (
     UnitCall,
     Unpack,
 )
-from microgradpy.ad.tangent_builder import NONE, TangentBase
+from microgradpy.ad.tangent_builder import ITEM_OF_GROWING, NONE, TangentBase
 from microgradpy.ad.tangent_kinds import dot_kind, is_structured, item_dot_kind
 from microgradpy.dataclasses import dataclass
 from microgradpy.ir.kinds import (
@@ -35,6 +35,7 @@ from microgradpy.ir.kinds import (
     Kind,
     Sequence,
     TupleOf,
+    is_list,
     is_numeric,
     python_type,
 )
@@ -47,6 +48,7 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.runtime import tangents
+from microgradpy.tangents import filled
 from microgradpy.tangents.reading import item_tangent
 
 
@@ -108,8 +110,13 @@ class StructureTangents(TangentBase):
         if isinstance(self.builder.kind(container), Array):
             return self.builder.call(get, (dot, index))
         if is_structured(found := self.builder.kind(dot)):
+            get = ITEM_OF_GROWING if self.is_growing(container) else get
             return self.builder.call(get, (dot, index), kind=item_dot_kind(found, index, dot_kind(of)))
         return self.builder.helper(item_tangent, container, index, dot)
+
+    def is_growing(self, container: Value) -> bool:
+        """Whether places in a list have to be counted from its front: it may be longer when an adjoint runs."""
+        return self.services.is_differentiated and container in self.written and is_list(self.builder.kind(container))
 
     def write(self, op: Op, call: Append | Replaced) -> None:
         """A write into what is in sight, and the same statement on the tangents."""
@@ -117,7 +124,7 @@ class StructureTangents(TangentBase):
         kind = self.builder.kind(call.result)
         items_dot = self.filled(call.items, kind)
         if not (is_structured(dot_kind(kind)) or is_numeric(kind)):
-            items_dot = self.builder.helper(tangents.tangent_to_write, items_dot, call.items)
+            items_dot = self.builder.helper(filled.tangent_to_write, items_dot, call.items)
         self.builder.add(op)
         self.note_structure(call)
         arguments = (items_dot, *op.arguments[1:-1], self.dense(call.item))

@@ -27,14 +27,15 @@ from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.ir.axes import Axes
-from microgradpy.ir.kinds import Array, Kind, Scalar, cotangent_kind, is_numeric
+from microgradpy.ir.kinds import Array, Inert, Kind, Scalar, Unknown, cotangent_kind, is_numeric
 from microgradpy.ir.nodes import Const, Op, Region, Return, Statement, Value, Var
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.rewrite import substitute
-from microgradpy.ir.traversal import is_none
+from microgradpy.ir.traversal import is_none, uses
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.runtime.tangents import check_implemented
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.filled import dense_tangent
 from microgradpy.tangents.linear import expand_reduced
 
 
@@ -44,6 +45,8 @@ class NotTransposable(Exception):
 
 class _Closed:
     """The compiler's services for a pullback, all of which has to be known now: what is left to run time may write."""
+
+    trusts = True
 
     def __init__(self, services: Any) -> None:
         self._services = services
@@ -78,6 +81,12 @@ class TangentBuilder(AdjointBuilder):
 
     def bar_name(self, value: Value) -> str:
         return super().bar_name(value).replace("_bar", "_dot")
+
+    def dense(self, cotangent: Value, var: Var) -> Value:
+        kind = self.kind(cotangent)
+        if not isinstance(kind, Inert | Unknown):
+            return cotangent
+        return self.helper(dense_tangent, cotangent, var, hint=self.bar_name(var), kind=cotangent_kind(self.kind(var)))
 
     def sum(self, left: Value, right: Value, hint: str) -> Value:
         """NumPy's sum repeats a smaller tangent along the axes of a larger one by itself."""
@@ -121,7 +130,8 @@ def transpose(
     try:
         with builder.region() as spliced:
             _, *contributions = splice_pullback(call.pullback, seed, builder)
-        linear = _linear_part(spliced, seed, builder, services)
+        asked = [bar for argument, bar in zip(call.arguments, contributions, strict=False) if argument in dots]
+        linear = _linear_part(_read_by(spliced, asked), seed, builder, services)
     except (NotInlinable, NeedsTracking, DifferentiationError) as error:
         raise NotTransposable from error
     adjoint = TangentBuilder(
@@ -169,6 +179,24 @@ def _with_shape_of(seed: Var, kind: Kind, op: Op, builder: TangentBuilder) -> Op
     d, x, *rest = op.arguments
     is_known = isinstance(kind, Array) and kind.ndim == len(kind.shape) and None not in kind.shape
     return replace(op, arguments=(d, seed, *rest)) if is_known and builder.kind(x) == kind else op
+
+
+def _read_by(spliced: list[Statement], asked: list[Static]) -> list[Statement]:
+    """The statements that some of the cotangents are computed by. Nobody asks for the others, some of which no compiler may
+    understand."""
+    read, kept = set[Value](), list[Statement]()
+    waiting = list(asked)
+    while waiting:
+        bar = waiting.pop()
+        if isinstance(bar, StaticTuple):
+            waiting += bar.items
+        elif isinstance(bar, Var):
+            read.add(bar)
+    for statement in reversed(spliced):
+        if not isinstance(statement, Op) or not read.isdisjoint(statement.results):
+            read.update(uses(statement))
+            kept.append(statement)
+    return kept[::-1]
 
 
 def _of_the_compiler(statement: Statement) -> Op:

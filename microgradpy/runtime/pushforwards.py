@@ -21,7 +21,7 @@ from microgradpy.rules.linearity import keeps_linear, linear_arguments
 from microgradpy.rules.registry import ForwardRule, frule, is_non_differentiable, rrule
 from microgradpy.rules.results import applied, checked, cotangents, is_users_rule, seed_for
 from microgradpy.rules.selections import may_be_infinite
-from microgradpy.runtime import dispatch
+from microgradpy.runtime import dispatch, tangents
 from microgradpy.runtime.array_calls import unbound_method
 from microgradpy.runtime.bars import Back, Bars, Wanted
 from microgradpy.runtime.cotangents import missing_cotangent
@@ -360,6 +360,15 @@ def _transposed(
     function selects. What it returns is given to `check`."""
     if isinstance(y, np.ndarray) and y.dtype.kind == "O" and not has_real_objects(y):
         raise MissingRuleError("differentiated values become items of an array of objects", None, "Use a list.")
+
+    def pair(y_bar: Any) -> float:
+        bars = exact_pullback(y_bar)
+        check(bars)
+        return sum((pairing(bar, dot, chosen) for bar, dot in zip(bars, dots, strict=False)), 0.0)
+
+    numbers = _few_numbers(y)
+    if numbers == 1 or (numbers and all(map(_is_finite, dots))):
+        return tangent_by_pairing(y, pair)
     try:
         with np.errstate(all="ignore"):
             bars, back = _resolve[0](pullback, (_somewhere(y),), {}, (True,))
@@ -371,13 +380,26 @@ def _transposed(
                 return None if all(seed is None for seed in seeds) else _projected(y, _of_seed(y, back(seeds).arguments[0]))
     except DifferentiationError:
         pass
-
-    def pair(y_bar: Any) -> float:
-        bars = exact_pullback(y_bar)
-        check(bars)
-        return sum((pairing(bar, dot, chosen) for bar, dot in zip(bars, dots, strict=False)), 0.0)
-
     return tangent_by_pairing(y, pair)
+
+
+_FEW = 8
+
+
+def _few_numbers(y: Any) -> int:
+    """How many real numbers are in a value that has so few that the pullback is sooner asked for each than differentiated; 0
+    for any other."""
+    if type(y) is np.ndarray:
+        count = y.size * {"f": 1, "c": 2}.get(y.dtype.kind, 0)
+        return count if count <= _FEW else 0
+    return 1 if isinstance(y, float | np.floating) else 2 if isinstance(y, complex | np.complexfloating) else 0
+
+
+def _is_finite(dot: Any) -> bool:
+    """Whether what a tangent adds to one number of a value is nothing to the others, which have zeros there."""
+    if isinstance(dot, np.ndarray):
+        return dot.dtype.kind in "fc" and bool(np.isfinite(dot).all())
+    return is_structural_zero(dot) or (isinstance(dot, float | complex | np.inexact) and bool(np.isfinite(dot)))
 
 
 def _seed(bar: Any, dot: Any) -> Any:
@@ -407,6 +429,8 @@ def _of_seed(y: Any, found: Any) -> Any:
 def _somewhere(y: Any) -> Any:
     """A cotangent of `y` that is zero nowhere. The pullback is linear, so that it does not matter where it is
     differentiated; but it may have a shorter way for what is zero."""
+    if type(y) is np.ndarray and y.dtype.kind in "fc":
+        return np.full_like(y, 1.0 + 1.0j if y.dtype.kind == "c" else 1.0)
     return tangent_by_pairing(y, lambda seed: 1.0)
 
 
@@ -456,3 +480,9 @@ def _projected(y: Any, y_dot: Any) -> Any:
     if isinstance(y, types.BuiltinMethodType | types.MethodWrapperType) and isinstance(y_dot, Tangent):
         return Tangent(type(y), {"__self__": _projected(y.__self__, y_dot.get("__self__"))})
     return project(np.zeros(y.shape) if isinstance(y, np.ndarray) and has_real_objects(y) else y, y_dot)
+
+
+AT_RUN_TIME: tuple[Callable[..., Any], ...] = (
+    pushed, pushed_packed, pushed_by_rule, tangents.attribute_tangent, tangents.function_tangent, tangents.iterated_tangent,
+)  # fmt: skip
+"""What generated pushforwards call where tangents are found when they run."""

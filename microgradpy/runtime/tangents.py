@@ -5,14 +5,9 @@ from __future__ import annotations
 import types
 from typing import Any
 
-import numpy as np
-
 from microgradpy.ir.objects import static_member
-from microgradpy.projecting import are_floats
 from microgradpy.rules.registry import find_attribute_rule
 from microgradpy.runtime.cotangents import attribute_cotangent, is_computed_since
-from microgradpy.tangents.arithmetic import own, zero_cotangent
-from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.reading import ITEMS, unknown
@@ -40,58 +35,6 @@ def iterated_tangent(x: Any, position: int, x_dot: Any) -> Any:
     if isinstance(x, VIEWS):
         return x_dot[position]
     raise unknown(f"a loop ran over a {type(x).__name__} of differentiated values")
-
-
-def mirrored_tangent(x_dot: Any, x: Any) -> Any:
-    """The tangent of a container in its structure, of new lists, dicts and arrays: zeros where there is None. What is in two
-    places of `x` is in two places of it."""
-    if type(x) is list and (x_dot is None or type(x_dot) is list) and are_floats(x):
-        return [0.0] * len(x) if x_dot is None else list(map(_or_zero, x_dot))
-    return _mirrored(x_dot, x, {})
-
-
-def tangent_to_write(x_dot: Any, x: Any) -> Any:
-    """The tangent of something that is going to be written into, which is not to be None."""
-    return mirrored_tangent(None, x) if is_structural_zero(x_dot) else x_dot
-
-
-def _mirrored(x_dot: Any, x: Any, known: dict[tuple[int, int], Any]) -> Any:
-    cls = type(x)
-    if cls is float:
-        return 0.0 if x_dot is None else x_dot
-    if not isinstance(x, list | dict | tuple | np.ndarray):
-        return (0.0 if isinstance(x, bool | np.bool) and known else zero_cotangent(x)) if is_structural_zero(x_dot) else x_dot
-    dots = None if is_structural_zero(x_dot) else x_dot
-    key = id(x), id(dots)
-    if key in known:
-        return known[key]
-    if isinstance(x, np.ndarray):
-        known[key] = found = zero_cotangent(x) if dots is None else own(dots)
-        return found
-    made: Any = {} if isinstance(x, dict) else []
-    known[key] = made
-    if isinstance(x, dict):
-        get = {}.get if dots is None else dots.get
-        made |= {name: _mirrored(get(name), item, known) for name, item in x.items()}
-        return made
-    made += [_mirrored(dot, item, known) for dot, item in zip((None,) * len(x) if dots is None else dots, x, strict=True)]
-    if isinstance(x, tuple):
-        known[key] = made = tuple(made) if cls is tuple else named_like(x, made) if hasattr(x, "_fields") else made
-    return made
-
-
-def _or_zero(dot: Any) -> Any:
-    return 0.0 if dot is None else dot
-
-
-def values_tangent(x_dot: dict[Any, Any]) -> list[Any]:
-    """The tangent of `x.values()`."""
-    return list(x_dot.values())
-
-
-def pairs_tangent(pairs: list[Any], pairs_dot: list[Any]) -> dict[Any, Any]:
-    """The tangent of `dict(pairs)`."""
-    return {key: dot for (key, _), (_, dot) in zip(pairs, pairs_dot, strict=True)}
 
 
 def function_tangent(function: Any, names: tuple[str, ...], keys: tuple[Any, ...], dots: tuple[Any, ...]) -> Tangent | None:
@@ -126,11 +69,6 @@ def attribute_tangent(x: Any, name: str, y: Any, x_dot: Any) -> Any:
     if isinstance(x, dict) and name in x and isinstance(x_dot, dict):
         return x_dot.get(name)  # a result of a solver of SciPy, whose items are its attributes
     return tangent_by_pairing(y, lambda seed: pairing(attribute_cotangent(x, name, seed), x_dot, True))
-
-
-def dense_tangent(x_dot: Any, x: Any) -> Any:
-    """`x_dot`, or zeros for a number or array whose tangent is None."""
-    return zero_cotangent(x) if is_structural_zero(x_dot) else x_dot
 
 
 def check_implemented(x_bar: Any, x_dot: Any) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 
 
 def made_of_bar(y_bar: Any, x: Any, y: Any) -> Any:
@@ -46,6 +47,12 @@ def in_precision_of(d: Any, constant: Any) -> Any:
     if getattr(d, "dtype", None) not in _SINGLE or not hasattr(constant, "dtype"):
         return constant
     return constant.astype(np.complex64 if constant.dtype.kind == "c" else np.float32, copy=False)
+
+
+@cotangent_of(0)
+def precise_as(d: Any, y: Any) -> Any:
+    """A tangent or cotangent in single precision if `y` is, and else as it is."""
+    return in_precision_of(y, d)
 
 
 def python_number(value: Any) -> Any:

@@ -13,7 +13,8 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.tangents.arithmetic import conj
-from microgradpy.tangents.types import is_structural_zero
+from microgradpy.tangents.thunks import not_implemented
+from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
 
 
 def adjoint(x: Any) -> Any:
@@ -62,6 +63,15 @@ def diagonal_of(m: np.ndarray) -> np.ndarray:
     return np.diagonal(m, axis1=-2, axis2=-1)
 
 
+_CHOICE = "the result depends on the phase of eigenvectors or singular vectors, or on which basis of a space was chosen"
+
+
+def choice() -> NotImplementedTangent:
+    """The tangent of vectors that are determined up to a phase or a rotation only: it is refused where it is used, since it is
+    not seen what becomes of it."""
+    return not_implemented(_CHOICE)
+
+
 def refuse_choice(turned: np.ndarray, m: np.ndarray) -> None:
     """Refuse a cotangent under which turning the vectors, which changes the result by `turned`, is not without effect next
     to that of moving them, m."""
@@ -69,7 +79,7 @@ def refuse_choice(turned: np.ndarray, m: np.ndarray) -> None:
     # A cotangent of rounding errors, at a minimum, points anywhere.
     if np.any(np.abs(turned) > eps**0.5 * np.max(np.abs(m), initial=0.0) + eps**0.75):
         raise MissingRuleError(
-            "the result depends on the phase of eigenvectors or singular vectors, or on which basis of a space was chosen",
+            _CHOICE,
             None,
             "Use what does not depend on it: v * np.conj(v), v @ np.conj(v).T, or the projection of something.",
         )
@@ -87,7 +97,18 @@ def leading_columns(q: np.ndarray, q_bar: Any, count: int) -> tuple[np.ndarray, 
     return first, q_bar[..., :count] - others @ (adjoint(others_bar) @ first)
 
 
+def half_of_diagonal(m: Any) -> Any:
+    """Matrices with half of what is on their diagonals."""
+    return m * (1.0 - 0.5 * np.eye(m.shape[-1], dtype=np.real(m).dtype))
+
+
 def triangle_bar(a_bar: np.ndarray, uplo: str) -> np.ndarray:
     """The cotangent of what was read of a Hermitian matrix, a triangle and the real part of the diagonal."""
-    both = (a_bar + adjoint(a_bar)) * (1.0 - 0.5 * np.eye(a_bar.shape[-1], dtype=np.real(a_bar).dtype))
+    both = half_of_diagonal(a_bar + adjoint(a_bar))
     return np.tril(both) if uplo in "Ll" else np.triu(both)
+
+
+def hermitian_of(a: Any, uplo: str) -> Any:
+    """The Hermitian matrix of which a triangle, and the real part of the diagonal, is read."""
+    half = half_of_diagonal(np.tril(a) if uplo in "Ll" else np.triu(a))
+    return half + adjoint(half)

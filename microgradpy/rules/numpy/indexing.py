@@ -169,9 +169,14 @@ def choose_pullback(y_bar, a, choices, *, mode="raise"):
 
 def choices_bar(y_bar: Any, a: Any, choices: Any, mode: str) -> Any:
     """The cotangent of the choices of which entry by entry the one numbered `a` was taken."""
-    last = len(choices) - 1
-    numbers = np.asarray(a) if mode == "raise" else np.clip(a, 0, last) if mode == "clip" else np.mod(a, last + 1)
+    numbers = numbers_of(a, choices, mode)
     return spread_over_items([unbroadcast(np.where(numbers == k, y_bar, 0.0), x) for k, x in enumerate(choices)], choices)
+
+
+def numbers_of(a: Any, choices: Any, mode: str) -> np.ndarray:
+    """The numbers of the choices, in this mode of NumPy's."""
+    last = len(choices) - 1
+    return np.asarray(a) if mode == "raise" else np.clip(a, 0, last) if mode == "clip" else np.mod(a, last + 1)
 
 
 _NUMBERS = np.array([0, 1, 0, 1])

@@ -21,6 +21,7 @@ from microgradpy.tangents.decompositions import (
     as_diagonal,
     diagonal_of,
     guarded_quotient,
+    hermitian_of,
     largest,
     leading_columns,
     over_gaps,
@@ -104,16 +105,19 @@ def pinv_bar(z_bar: Any, a: Any, z: Any, rcond: Any, hermitian: bool) -> Any:
     """The cotangent of a matrix under its pseudoinverse z."""
     if np.size(a) == 0:
         return np.zeros_like(a)
-    x = np.asarray(a)
-    if hermitian:
-        # What is read: the lower triangle, and of the diagonal the real part.
-        x = (np.tril(x) + adjoint(np.tril(x))) * (1.0 - 0.5 * np.eye(x.shape[-1], dtype=np.real(x).dtype))
-    if rcond is not None:
-        s = np.linalg.svd(x, compute_uv=False)
-        refuse_left_out(s, s <= np.expand_dims(rcond, -1) * s[..., :1], x)
+    x = inverted(a, rcond, hermitian)
     zh, bar = adjoint(z), adjoint(z_bar)
     x_bar = (bar - x @ (z @ bar)) @ z @ zh + zh @ z @ (bar - (bar @ z) @ x) - zh @ z_bar @ zh
     return real_like(triangle_bar(x_bar, "L") if hermitian else x_bar, a)
+
+
+def inverted(a: Any, rcond: Any, hermitian: bool) -> np.ndarray:
+    """The matrix that is read to have a pseudoinverse, all of whose singular values have to be taken for what they are."""
+    x = hermitian_of(np.asarray(a), "L") if hermitian else np.asarray(a)
+    if rcond is not None:
+        s = np.linalg.svd(x, compute_uv=False)
+        refuse_left_out(s, s <= np.expand_dims(rcond, -1) * s[..., :1], x)
+    return x
 
 
 def refuse_left_out(s: np.ndarray, left_out: Any, a: Any) -> None:
@@ -138,12 +142,9 @@ def lstsq_pullback(y_bar, a, b, rcond=None, *, y):
 def lstsq_bars(y_bar: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
     """The cotangents of the matrix and of the right-hand side of least squares."""
     x_bar, residuals_bar, _, s_bar = y_bar
-    x, residuals, rank, _ = y
-    matrix, right, solution = np.asarray(a), column(b), column(x)
-    u, values, vh = np.linalg.svd(matrix, full_matrices=False)
-    refuse_left_out(values, np.arange(len(values)) >= rank, matrix)
-    inverse = (adjoint(vh[:rank]) / values[:rank]) @ adjoint(u[:, :rank])
-    rest = right - matrix @ solution
+    matrix, solution, residuals = np.asarray(a), column(y[0]), y[1]
+    u, vh, inverse = factors_of(matrix, y[2])
+    rest = column(b) - matrix @ solution
     right_bar = np.zeros_like(rest)
     matrix_bar = np.zeros(matrix.shape, rest.dtype)
     if not is_structural_zero(x_bar):
@@ -157,6 +158,13 @@ def lstsq_bars(y_bar: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
     if not is_structural_zero(s_bar):
         matrix_bar = matrix_bar + (u * s_bar) @ vh
     return unbroadcast(matrix_bar, a), unbroadcast(np.reshape(right_bar, np.shape(b)), b)
+
+
+def factors_of(matrix: np.ndarray, rank: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The singular vectors u and v^H of a matrix, and its pseudoinverse of this rank."""
+    u, values, vh = np.linalg.svd(matrix, full_matrices=False)
+    refuse_left_out(values, np.arange(len(values)) >= rank, matrix)
+    return u, vh, (adjoint(vh[:rank]) / values[:rank]) @ adjoint(u[:, :rank])
 
 
 def column(x: Any) -> np.ndarray:

@@ -15,7 +15,7 @@ from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.mathematics.sums import products_of_others
 from microgradpy.rules.registry import examples
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
-from microgradpy.tangents.decompositions import adjoint, inverse_or_nan, leading_columns
+from microgradpy.tangents.decompositions import adjoint, half_of_diagonal, inverse_or_nan, leading_columns, triangle_bar
 from microgradpy.tangents.helpers import cotangent_of, like, numeric
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
@@ -128,12 +128,11 @@ def cholesky_pullback(z_bar, a, /, *, upper=False, z):
 @like(1)
 def cholesky_bar(z_bar: Any, z: Any) -> Any:
     """The cotangent of a matrix under its lower Cholesky factor z."""
-    diagonal = np.eye(z.shape[-1], dtype=np.real(z).dtype)
     # The diagonal of z is real: what z_bar has beyond that carries nothing.
-    inner = np.tril(adjoint(z) @ np.tril(z_bar)) * (1.0 - 0.5 * diagonal)
-    inner = np.where(diagonal > 0, np.real(inner), inner)
+    inner = half_of_diagonal(np.tril(adjoint(z) @ np.tril(z_bar)))
+    inner = np.where(np.eye(z.shape[-1]) > 0.0, np.real(inner), inner)
     s = np.linalg.solve(adjoint(z), adjoint(np.linalg.solve(adjoint(z), adjoint(inner))))
-    return np.tril(s + adjoint(s)) * (1.0 - 0.5 * diagonal)
+    return triangle_bar(s, "L")
 
 
 _POSITIVE = _REGULAR @ _REGULAR.T
@@ -150,12 +149,18 @@ def qr_pullback(y_bar, a, mode="reduced", *, y):
     return qr_bar(y_bar, a, y, mode)
 
 
-@cotangent_of(1)
-def qr_bar(y_bar: Any, a: Any, y: Any, mode: str) -> Any:
-    """The cotangent of a matrix under its QR factors; NaN if its first columns are not independent."""
+def qr_factors(a: Any, y: Any, mode: str) -> tuple[Any, Any]:
+    """The factors q and r of a matrix."""
     if mode == "raw":
         raise MissingRuleError('np.linalg.qr with the mode "raw"', None, 'Use the mode "reduced".')
     q, r = np.linalg.qr(a) if mode == "r" else y
+    return q, r
+
+
+@cotangent_of(1)
+def qr_bar(y_bar: Any, a: Any, y: Any, mode: str) -> Any:
+    """The cotangent of a matrix under its QR factors; NaN if its first columns are not independent."""
+    q, r = qr_factors(a, y, mode)
     q_bar, r_bar = (None, y_bar) if mode == "r" else y_bar
     rows, columns = np.shape(a)[-2:]
     count = min(rows, columns)
@@ -167,8 +172,7 @@ def qr_bar(y_bar: Any, a: Any, y: Any, mode: str) -> Any:
     q_bar = q_bar + np.asarray(a)[..., count:] @ adjoint(r_bar[..., count:])
     r, r_bar = r[..., :count], r_bar[..., :count]
     above = np.triu(adjoint(q) @ q_bar - r_bar @ adjoint(r))
-    diagonal = np.eye(count, dtype=np.real(above).dtype)
-    a_bar = (q_bar - q @ ((above + adjoint(above)) * (1.0 - 0.5 * diagonal))) @ adjoint(inverse_or_nan(r))
+    a_bar = (q_bar - q @ half_of_diagonal(above + adjoint(above))) @ adjoint(inverse_or_nan(r))
     return real_like(np.concatenate((a_bar, beyond_bar), axis=-1), a)
 
 

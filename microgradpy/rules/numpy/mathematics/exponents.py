@@ -12,6 +12,7 @@ import numpy as np
 from microgradpy.rules.derivatives import derivative
 from microgradpy.rules.registry import examples
 from microgradpy.tangents.arithmetic import divide, floating
+from microgradpy.tangents.helpers import numeric
 
 LOG_2 = math.log(2.0)
 LOG_10 = math.log(10.0)
@@ -103,6 +104,7 @@ def logaddexp2_derivative(x1, x2):
     return exponential_share(x1, x2, np.exp2), exponential_share(x2, x1, np.exp2)
 
 
+@numeric
 def exponential_share(x: Any, y: Any, exponential: Any) -> Any:
     """exp(x) / (exp(x) + exp(y)), without overflow; a half where x and y are equal, also if both are infinite."""
     with np.errstate(all="ignore"):

@@ -169,7 +169,7 @@ def interp_pullback(y_bar, x, xp, fp, left=None, right=None, period=None):
     )
 
 
-class _Segments(NamedTuple):
+class Segments(NamedTuple):
     """Where points lie in a table."""
 
     low: np.ndarray  # the number of the place before each point
@@ -181,7 +181,8 @@ class _Segments(NamedTuple):
     size: int
 
 
-def _segments(x: Any, xp: Any, fp: Any, period: Any) -> _Segments:
+def segments(x: Any, xp: Any, fp: Any, period: Any) -> Segments:
+    """Where points lie in the table of np.interp."""
     x, xp, order = np.asarray(x, float), np.asarray(xp, float), None
     fp = np.asarray(fp, complex if np.iscomplexobj(fp) else float)
     if period is not None:
@@ -200,16 +201,16 @@ def _segments(x: Any, xp: Any, fp: Any, period: Any) -> _Segments:
     share = np.where(width > 0.0, divide(x - xp[low], width), 1.0)
     slope = np.where(width > 0.0, divide(fp[high] - fp[low], width), 0.0)
     first, last = (xp[0], xp[-1]) if len(xp) else (0.0, 0.0)  # NumPy 2.5 takes an empty table for no points
-    return _Segments(low, high, share, slope, (x >= first) & (x <= last), order, len(xp))
+    return Segments(low, high, share, slope, (x >= first) & (x <= last), order, len(xp))
 
 
-def _slopes(y_bar: Any, at: _Segments) -> np.ndarray:
+def _slopes(y_bar: Any, at: Segments) -> np.ndarray:
     """The cotangents of points, as places are counted in the table."""
     with np.errstate(all="ignore"):
         return np.where(at.inside, np.real(y_bar * conj(at.slope)), 0.0)
 
 
-def _collected(d: Any, at: _Segments) -> np.ndarray:
+def _collected(d: Any, at: Segments) -> np.ndarray:
     """For each entry of the table the sum of its shares of d, which has an item for each point inside."""
     total = np.zeros(at.size, np.result_type(d))
     with np.errstate(all="ignore"):
@@ -218,7 +219,7 @@ def _collected(d: Any, at: _Segments) -> np.ndarray:
     return total
 
 
-def _folded(total: np.ndarray, at: _Segments) -> np.ndarray:
+def _folded(total: np.ndarray, at: Segments) -> np.ndarray:
     """The cotangent of a table from that of the same with one entry more at both ends, in the order of the table."""
     if at.order is None:
         return total
@@ -231,20 +232,20 @@ def _folded(total: np.ndarray, at: _Segments) -> np.ndarray:
 @cotangent_of(1)
 def point_bar(y_bar: Any, x: Any, xp: Any, fp: Any, period: Any) -> Any:
     """The cotangent of the points at which a table is interpolated."""
-    return unbroadcast(_slopes(y_bar, _segments(x, xp, fp, period)), x)
+    return unbroadcast(_slopes(y_bar, segments(x, xp, fp, period)), x)
 
 
 @cotangent_of(1)
 def table_places_bar(y_bar: Any, xp: Any, fp: Any, x: Any, period: Any) -> Any:
     """The cotangent of the places of a table."""
-    at = _segments(x, xp, fp, period)
+    at = segments(x, xp, fp, period)
     return unbroadcast(_folded(_collected(-_slopes(y_bar, at), at), at), xp)
 
 
 @cotangent_of(1)
 def table_values_bar(y_bar: Any, fp: Any, xp: Any, x: Any, left: Any, right: Any, period: Any) -> Any:
     """The cotangent of the values of a table: those at the ends stand for what is outside, if no others were given."""
-    at = _segments(x, xp, fp, period)
+    at = segments(x, xp, fp, period)
     total = _collected(np.asarray(y_bar), at)
     if period is None and left is None and len(xp):
         total[0] += np.sum(np.where(np.less(x, xp[0]), y_bar, 0.0))
@@ -266,7 +267,7 @@ def period_bar(y_bar: Any, period: Any, x: Any, xp: Any, fp: Any) -> Any:
     """The cotangent of the period: points and places are whole numbers of periods off, and the table is repeated."""
     if period is None:
         return None
-    at, size = _segments(x, xp, fp, period), abs(period)
+    at, size = segments(x, xp, fp, period), abs(period)
     slopes = _slopes(y_bar, at)
     places = _collected(-slopes, at)
     with np.errstate(all="ignore"):

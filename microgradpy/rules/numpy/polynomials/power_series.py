@@ -127,7 +127,7 @@ def polyint_bars(y_bar: Any, p: Any, m: int, k: Any) -> tuple[Any, Any]:
 @pullback(np.polyval)
 def polyval_pullback(y_bar, p, x):
     """The coefficient of x^n gets the sum of y_bar * conj(x^n), and x_bar = y_bar * conj(p'(x))."""
-    return polyval_bar(y_bar, p, x), point_bar(y_bar, p, x)
+    return polyval_bar(y_bar, p, x), evaluated_at_bar(y_bar, p, x)
 
 
 @cotangent_of(1)
@@ -143,11 +143,15 @@ def polyval_bar(y_bar: Any, p: Any, x: Any) -> Any:
 
 
 @cotangent_of(2)
-def point_bar(y_bar: Any, p: Any, x: Any) -> Any:
+def evaluated_at_bar(y_bar: Any, p: Any, x: Any) -> Any:
     """The cotangent of the point x at which a polynomial was evaluated."""
     with np.errstate(all="ignore"):
-        slope = np.polyval(np.polyder(coefficients(p)), coefficient_free(x))
-        return unbroadcast(y_bar * conj(in_precision_of(y_bar, slope)), x)
+        return unbroadcast(y_bar * conj(in_precision_of(y_bar, slope_of(p, x))), x)
+
+
+def slope_of(p: Any, x: Any) -> Any:
+    """The slope of a polynomial at x."""
+    return np.polyval(np.polyder(coefficients(p)), coefficient_free(x))
 
 
 def coefficient_free(x: Any) -> Any:

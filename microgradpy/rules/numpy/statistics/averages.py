@@ -84,7 +84,7 @@ def average_bar(y_bar: Any, a: Any, axis: Any, weights: Any, keepdims: Any) -> A
     """The cotangent of a under its weighted average."""
     if weights is None:
         return expand_reduced(y_bar / mean_count(a, axis), a, axis, keepdims)
-    w = _spread_weights(a, axis, weights)
+    w = spread_weights(a, axis, weights)
     return unbroadcast(with_reduced_axes(y_bar, a, axis, keepdims) * np.conj(w / np.sum(w, axis=axis, keepdims=True)), a)
 
 
@@ -93,7 +93,7 @@ def average_weights_bar(y_bar: Any, a: Any, y: Any, axis: Any, weights: Any, kee
     """The cotangent of the weights of a weighted average y."""
     if weights is None:
         return None
-    w = _spread_weights(a, axis, weights)
+    w = spread_weights(a, axis, weights)
     deviation = np.conj((a - with_reduced_axes(y, a, axis, keepdims)) / np.sum(w, axis=axis, keepdims=True))
     w_bar = with_reduced_axes(y_bar, a, axis, keepdims) * deviation
     if np.shape(weights) != np.shape(a):
@@ -108,7 +108,7 @@ def _axes(a: Any, axis: Any) -> tuple[int, ...]:
     return tuple(one % np.ndim(a) for one in (axis if isinstance(axis, tuple) else (axis,)))
 
 
-def _spread_weights(a: Any, axis: Any, weights: Any) -> np.ndarray:
+def spread_weights(a: Any, axis: Any, weights: Any) -> np.ndarray:
     """The weights in a's shape: they may be given along the averaged axes only, in the order of `axis`."""
     w = np.asarray(weights)
     if w.shape != np.shape(a):

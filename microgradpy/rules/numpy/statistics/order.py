@@ -72,17 +72,16 @@ def quantile_pullback(y_bar, a, q, axis=None, *, method="linear", keepdims=False
 @cotangent_of(1)
 def quantile_bar(y_bar: Any, a: Any, q: Any, axis: Any, method: str, of: Callable[..., Any]) -> Any:
     """The cotangent of a under `of(a, q, axis, method=method)`."""
-    rows, axes = _rows(a, axis)
+    rows, axes = rows_of(a, axis)
     if not rows.size:
         return np.zeros(np.shape(a), np.result_type(y_bar))
-    counts = _counts(rows, of)
-    low, share = _places(rows, counts, q, method, of)
+    low, high, share, is_any = neighbours(rows, q, method, of)
     share = in_precision_of(y_bar, share)
-    bars = np.reshape(y_bar, low.shape) * (counts > 0)
+    bars = np.reshape(y_bar, low.shape) * is_any
     in_order = np.zeros(rows.shape, np.result_type(y_bar))
-    every_row = np.ogrid[tuple(map(slice, counts.shape))]
+    every_row = np.ogrid[tuple(map(slice, rows.shape[:-1]))]
     np.add.at(in_order, (*every_row, low), bars * (1.0 - share))
-    np.add.at(in_order, (*every_row, np.minimum(low + 1, rows.shape[-1] - 1)), bars * share)
+    np.add.at(in_order, (*every_row, high), bars * share)
     rows_bar = np.empty_like(in_order)
     np.put_along_axis(rows_bar, np.argsort(rows, axis=-1), in_order, -1)
     whole = [np.shape(a)[i] for i in range(np.ndim(a)) if i not in axes] + [np.shape(a)[i] for i in axes]
@@ -94,7 +93,7 @@ def level_bar(y_bar: Any, a: Any, q: Any, axis: Any, method: str, of: Callable[.
     """The cotangent of q: the distance of the two neighbours times the growth of the rank; none where the method picks."""
     if method not in _GROWTH and method not in _STEPS:
         raise MissingRuleError(f"{of.__name__} with method {method!r}, by the quantile", None, "Take another method.")
-    rows, _ = _rows(a, axis)
+    rows, _ = rows_of(a, axis)
     if method in _STEPS or not rows.size:
         return np.zeros(np.shape(q), np.result_type(y_bar))
     counts = _counts(rows, of)
@@ -113,13 +112,21 @@ def level_bar(y_bar: Any, a: Any, q: Any, axis: Any, method: str, of: Callable[.
     return unbroadcast(np.sum(bars, axis=tuple(range(np.ndim(q), bars.ndim))), q)
 
 
-def _rows(a: Any, axis: Any) -> tuple[np.ndarray, tuple[int, ...]]:
+def rows_of(a: Any, axis: Any) -> tuple[np.ndarray, tuple[int, ...]]:
     """a with the axes over which a quantile is taken as one, the last; and these axes."""
     count = np.ndim(a)
     axes = tuple(range(count)) if axis is None else tuple(one % count for one in np.atleast_1d(axis).tolist())
     moved = np.moveaxis(np.asarray(a), axes, range(count - len(axes), count))
     rest = moved.shape[: count - len(axes)]
     return moved.reshape(*rest, math.prod(moved.shape[count - len(axes) :])), axes
+
+
+def neighbours(rows: np.ndarray, q: Any, method: str, of: Callable[..., Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
+    """For each quantile of each row the numbers of the two neighbours, in order, and the weight of the upper one; and whether
+    there is anything in the row that it is of."""
+    counts = _counts(rows, of)
+    low, share = _places(rows, counts, q, method, of)
+    return low, np.minimum(low + 1, rows.shape[-1] - 1), share, counts > 0
 
 
 def _counts(rows: np.ndarray, of: Callable[..., Any]) -> Any:
