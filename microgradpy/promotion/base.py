@@ -110,6 +110,8 @@ class Walk(ABC):
         self.loop: Any = None
         self.constructed: set[Place] = set()
         self.consumed: set[Generator | Iterated] = set()
+        self.generators = 0
+        """In how many generators the walk is."""
         self.standing: dict[Object | ListOf, Element | Row | None] = {}
         """The objects and lists that are in lists; None for those of which it is not known where."""
         self.read_from: dict[Value, tuple[ListOf, int]] = {}

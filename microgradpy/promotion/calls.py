@@ -153,8 +153,7 @@ class Calls(Inlining):
         elif opcode is Opcode.SUSPEND and frame.step is not None:
             if len(self.trying) != frame.attempts:
                 raise Escapes(frame.path, is_tried=True)  # its `try` would catch what the loop raises
-            frame.step(arguments[0])
-            self.bind(op.results[0], NONE, frame)
+            self.bind(op.results[0], frame.step(arguments[0]) or NONE, frame)
         elif opcode is Opcode.MARK:
             attempt = next(each for each in self.trying if each.scope == self.known(op.payload, frame))
             self.out.append(attempt.mark(arguments, self.fields, op.where))

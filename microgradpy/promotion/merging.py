@@ -71,7 +71,8 @@ class Merge:
         """What the results of the branch are, and what the fields are after it. The arms get their ends."""
         known = []
         for each, old in zip(zip(*(arm.yielded or () for arm in self.arms), strict=True), results, strict=True):
-            known.append(self.of(each, lambda old=old: self.walker.define(old, frame), always=True))  # type: ignore[misc]
+            always = old not in self.walker.asked_only
+            known.append(self.of(each, lambda old=old: self.walker.define(old, frame), always=always))  # type: ignore[misc]
         fields: Fields = {}
         for key in before:
             place = key[0]

@@ -1,0 +1,272 @@
+"""Lists of things as people write them: functions, objects, tuples and rows in lists, and generators that are left early."""
+
+from __future__ import annotations
+
+import itertools
+
+from tests.programs.mutation.table import program
+
+X, N = 0.613, 9
+
+
+# Generators that somebody leaves
+
+
+@program(X, N, features="generator, islice")
+def takes_so_many(x, n):
+    def terms():
+        k, t = 0, 1.0
+        while True:
+            yield t
+            k += 1
+            t *= x / k
+
+    return sum(itertools.islice(terms(), n))
+
+
+@program(X, features="generator, takewhile")
+def takes_while(x):
+    def terms():
+        t = x
+        while True:
+            yield t
+            t *= 0.9
+
+    return sum(itertools.takewhile(lambda t: t > 1e-2, terms()))
+
+
+@program(X, N, features="generator, break")
+def breaks_out_of_a_generator(x, n):
+    def terms():
+        k, t = 0, 1.0
+        while True:
+            yield t
+            k += 1
+            t *= x / k
+
+    total = 0.0
+    for i, t in enumerate(terms()):
+        if i == n:
+            break
+        total += t * i
+    return total * i + t
+
+
+@program(X, N, features="generator, break")
+def breaks_out_of_loops_in_loops(x, n):
+    def terms():
+        for i in range(n):
+            for j in range(i):
+                yield x * i * j
+            yield x * x
+        yield 3 * x
+
+    total, found = 0.0, None
+    for t in terms():
+        total += t
+        if total > 4.0:
+            found = t
+            break
+        total *= 0.9
+    if found is None:
+        return total
+    return total * found
+
+
+@program(X, N, features="generator, return")
+def returns_from_loops_in_loops(x, n):
+    def terms():
+        t = x
+        for i in range(n):
+            for j in range(3):
+                if i * j > 8:
+                    return
+                yield t
+                t = t * 0.8 + j
+
+    return sum(t * t for t in terms())
+
+
+@program(X, features="generator, break, else")
+def comes_to_the_end(x):
+    def terms():
+        t = x
+        while t < 30:
+            yield t
+            t *= 1.5
+
+    total = 0.0
+    for t in terms():
+        total += t
+        if total > 100:
+            break
+    else:
+        total *= x
+    return total
+
+
+@program(X, N, features="generator, break, continue")
+def goes_on_and_breaks(x, n):
+    def terms():
+        t = x
+        while True:
+            yield t
+            t = t * 1.1 + 0.1
+
+    total = 0.0
+    for k, t in enumerate(terms()):
+        if k % 2:
+            continue
+        if k > n:
+            break
+        if k == 4:
+            total += 1
+            continue
+        total += t * x
+    return total
+
+
+@program(X, N, features="generator, break")
+def comes_back_to_a_generator(x, n):
+    def terms():
+        t = x
+        while True:
+            yield t
+            t = t * 1.1 + 0.1
+
+    total, made = 0.0, terms()
+    for t in made:
+        total += t
+        if total > 3:
+            break
+    for t in made:
+        total += t * x
+        if total > n:
+            break
+    return total
+
+
+@program(X, N, features="generator, islice, list")
+def writes_between_items(x, n):
+    state = [x, 0.0]
+
+    def terms():
+        while True:
+            state[0] *= 0.9
+            yield state[0]
+            state[1] += 1.0
+
+    for t in itertools.islice(terms(), n):
+        state[1] += t
+    return state[0] * state[1]
+
+
+@program(X, 5, features="generator, islice, takewhile, break")
+def leaves_generators_in_generators(x, n):
+    def inner(k):
+        t = x * k
+        while True:
+            t = t * 0.5 + k
+            yield t
+
+    def outer():
+        for k in range(n):
+            for t in itertools.takewhile(lambda v: v > 0.3 * k, itertools.islice(inner(k), 4)):
+                yield t * x
+
+    total = 0.0
+    for v in outer():
+        total += v
+        if total > 20:
+            break
+    return total
+
+
+@program(X, 5, features="generator, break, try")
+def raises_in_a_generator(x, n):
+    def terms():
+        t = x
+        while True:
+            if t > n:
+                raise ValueError("big")
+            yield t
+            t = 2 * t
+
+    total = 0.0
+    try:
+        for t in terms():
+            total += t
+            if total > 100:
+                break
+    except ValueError:
+        total *= 3
+    return total
+
+
+@program(X, 5, features="generator, break")
+def leaves_one_in_each_iteration(x, n):
+    def terms(a):
+        while True:
+            a = a * x + 1
+            yield a
+
+    total = 0.0
+    for i in range(n):
+        for a in terms(0.1 * i):
+            total += a
+            if total > 3 * i:
+                break
+    return total
+
+
+@program(X, features="generator, any, next")
+def asks_generators(x):
+    def terms(a):
+        while True:
+            a = a * x + 1
+            yield a
+
+    if any(t > 2 for t in terms(0.2)) and not all(t < 1.5 for t in terms(0.1)):
+        return x * next(t for t in terms(x) if t > 2)
+    return x
+
+
+@program(X, N, features="generator expression, next")
+def finds_the_next(x, n):
+    values, total = [x * k for k in range(n)], 0.0
+    for k in range(n):
+        total += next((v * v for v in values if v > 0.33 * k), x)
+    return total * next(i for i, v in enumerate(values) if v > 3)
+
+
+@program(X, N, features="generator expression, next, try")
+def finds_none(x, n):
+    values = [x * k for k in range(n)]
+    try:
+        return next(v for v in values if v > 200)
+    except StopIteration:
+        return next((v for v in values if v > 300), None) or x * x
+
+
+@program(X, features="generator expression, next")
+def finds_in_a_generator(x):
+    def firsts(rows):
+        for row in rows:
+            yield next(v for v in row if v > 0.5)
+
+    try:
+        return sum(firsts([[0.1, x], [x, 1.0], [0.2, 0.1]]))
+    except RuntimeError:
+        return sum(firsts([[0.1, x], [x * x, x * 2]]))
+
+
+@program(X, features="generator, next")
+def asks_a_generator_twice(x):
+    def terms(a):
+        while True:
+            a = a * x + 1
+            yield a
+
+    made = terms(x)
+    first = next(made)
+    return first * next(made) + next(iter([x, 2.0]))
