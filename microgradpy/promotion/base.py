@@ -45,6 +45,7 @@ from microgradpy.promotion.places import (
     THERE,
     DictOf,
     Element,
+    Family,
     Field,
     Fields,
     Frame,
@@ -179,6 +180,19 @@ class Walk(ABC):
     @abstractmethod
     def as_item(self, place: ListOf, value: Var) -> Known:
         """An item of a container, as it was read."""
+
+    @abstractmethod
+    def is_there(self, target: Element) -> bool:
+        """Whether one of the objects of a pool is known not to be None."""
+
+    @abstractmethod
+    def code_of(self, family: Family, item: Known) -> Value | None:
+        """What stands for an object among those of several classes."""
+
+    def family(self, tables: Iterable[Table]) -> Family:
+        """Several pools, in the order of all of them."""
+        order = list(self.facts.pools)
+        return Family(tuple(sorted(tables, key=lambda table: order.index(table.cls))))
 
     @abstractmethod
     def truth(self, known: Known, where: Location, frame: Frame) -> Known:

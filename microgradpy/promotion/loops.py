@@ -33,6 +33,7 @@ from microgradpy.promotion.conditions import present_where
 from microgradpy.promotion.findings import Escapes, Numbers
 from microgradpy.promotion.places import (
     Element,
+    Family,
     Field,
     Frame,
     Known,
@@ -58,7 +59,7 @@ def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
     wanted: list[Field] = []
     merging: set[Any] = set()
     others: dict[Any, Kind] = {}
-    pools: dict[Any, Table] = {}
+    pools: dict[Any, Table | Family] = {}
     undecided = dict(walker.undecided)
     while True:
         walker.undecided = dict(undecided)

@@ -9,7 +9,7 @@ from typing import final
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import join
 from microgradpy.ir.nodes import Const, Statement, Terminator, Value, Var, Yield, fresh
-from microgradpy.promotion.alike import are_alike, check_alike, check_keys, check_own, check_same_class, other_of
+from microgradpy.promotion.alike import are_alike, check_alike, check_keys, check_own, check_pooled, check_same_class, other_of
 from microgradpy.promotion.base import Walk, field_hint, fields_of
 from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.places import (
@@ -18,6 +18,7 @@ from microgradpy.promotion.places import (
     THERE,
     AnyOf,
     Element,
+    Family,
     Field,
     Fields,
     Frame,
@@ -31,6 +32,7 @@ from microgradpy.promotion.places import (
     is_thing,
     lists_of,
     origin_of,
+    tables_of_object,
 )
 from microgradpy.runtime.keyed import CLASSES
 
@@ -140,13 +142,15 @@ class Merge:
         if isinstance(first, ListOf | Table) and all(are_alike(first, each) for each in known) and self.are_own(known):
             return self.containers(known, variable)  # type: ignore[arg-type]
         one = next((each for each in known if isinstance(each, Element | Packed | AnyOf)), None)
+        check_pooled(known)
+        family = self.family_of(known)
+        if family is not None:
+            return AnyOf(family, self.of(self.codes(family, known), variable))  # type: ignore[arg-type]
         match one:
             case Element():
                 return self.elements(one, known, variable)
             case Packed() if all(isinstance(each, Packed) and each.form == one.form for each in known):
                 return Packed(one.form, self.of(tuple(each.value for each in known), variable))  # type: ignore[arg-type, union-attr]
-            case AnyOf() if all(isinstance(each, AnyOf) and each.family == one.family for each in known):
-                return AnyOf(one.family, self.of(tuple(each.code for each in known), variable))  # type: ignore[arg-type, union-attr]
         return None
 
     def elements(self, one: Element, known: tuple[Known, ...], variable: Callable[[], Var]) -> Element | None:
@@ -163,6 +167,25 @@ class Merge:
         number = self.of(tuple(numbers), variable)
         self.walker.counters |= {number} if isinstance(number, Var) else set()
         return Element(one.table, number, may_be_none)  # type: ignore[arg-type]
+
+    def family_of(self, known: tuple[Known, ...]) -> Family | None:
+        """The pools of objects of several classes."""
+        tables = dict.fromkeys(table for each in known for table in tables_of_object(each))
+        is_one = len(tables) < 2 or not all(isinstance(each, Element | AnyOf) for each in known)
+        if is_one or not all(table.is_pool for table in tables):
+            return None
+        if not all(self.walker.is_there(each) for each in known if isinstance(each, Element)):
+            return None
+        return self.walker.family(tables)
+
+    def codes(self, family: Family, known: tuple[Known, ...]) -> tuple[Known, ...]:
+        """What stands for objects among those of several classes, found out in each arm."""
+        found = []
+        for arm, each in zip(self.arms, known, strict=True):
+            outer, self.walker.out = self.walker.out, arm.statements
+            found.append(self.walker.code_of(family, each))
+            self.walker.out = outer
+        return tuple(found)  # type: ignore[arg-type]
 
     def are_own(self, known: tuple[Known, ...]) -> bool:
         """Whether nobody has what is in some containers."""

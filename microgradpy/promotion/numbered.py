@@ -15,7 +15,21 @@ from abc import abstractmethod
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.nodes import Const, Location, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
+from microgradpy.ir.kinds import INT
+from microgradpy.ir.nodes import (
+    Const,
+    If,
+    Location,
+    Op,
+    Opcode,
+    Region,
+    Value,
+    Var,
+    Yield,
+    fresh,
+    function_constant,
+    operator_constant,
+)
 from microgradpy.promotion.copies import Copies
 from microgradpy.promotion.findings import Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers
 from microgradpy.promotion.functions import Lower
@@ -38,9 +52,10 @@ from microgradpy.promotion.places import (
     form_of_items,
     origin_of,
     tables_of,
+    tables_of_object,
 )
 
-_MUL, _ADD, _MOD, _FLOORDIV = map(operator_constant, ("mul", "add", "mod", "floordiv"))
+_MUL, _ADD, _MOD, _FLOORDIV, _EQ = map(operator_constant, ("mul", "add", "mod", "floordiv", "eq"))
 _BOOL, _GETITEM = function_constant(bool), operator_constant("getitem")
 
 
@@ -67,7 +82,7 @@ class Numbered(Copies):
             return None
         if form[0] == "any":
             tables = [self.tables_made[origin] for origin in form[1] if origin in self.tables_made]
-            return Family(tuple(tables)) if len(tables) == len(form[1]) else None
+            return self.family(tables) if len(tables) == len(form[1]) else None
         if form[0] == "maybe":
             table = self.tables_made.get(form[1])
             return None if table is None else Maybe(table)
@@ -89,7 +104,7 @@ class Numbered(Copies):
         if form is not None:
             self.refer(place, form)
         wider = wider_form(form_of(place.of), form_of(item.form)) if isinstance(item, Packed) else None
-        wider = joined_classes(place.of, item) if isinstance(item, Element) else wider
+        wider = joined_classes(place.of, item) if isinstance(item, Element | AnyOf) else wider
         if wider is not None and wider != form_of(place.of):
             raise Refers(place.key, wider)
         if isinstance(item, ListOf) and item.of is not None and place.of is None and place.sort == "list":
@@ -185,6 +200,8 @@ class Numbered(Copies):
         match item:
             case AnyOf(family=other) if other == family:
                 return item.code
+            case AnyOf(family=other) if set(other.tables) < set(family.tables):
+                return self.code_among(family, item)
             case Element(table=table) if table in family.tables and self.is_there(item):
                 scaled, code, sort = fresh("code"), fresh("code"), family.tables.index(table)
                 self.add(Op(_MUL, (item.index, Const(len(family.tables))), (scaled,), from_user=False))
@@ -193,6 +210,22 @@ class Numbered(Copies):
                 self.add(Op(_ADD, (scaled, Const(sort)), (code,), from_user=False))
                 return code
         return None
+
+    def code_among(self, family: Family, item: AnyOf) -> Value:
+        """The same of what is known to be of fewer classes."""
+        sort, number = self.told_apart(item)
+        scaled, code = fresh("code"), fresh("code")
+        first, *others = map(family.tables.index, item.family.tables)
+        other: Value = Const(first)
+        for place, each in enumerate(others, 1):
+            asked, found = fresh("is_of"), fresh("sort")
+            self.add(Op(_EQ, (sort, Const(place)), (asked,), from_user=False))
+            self.kinds.assume(found, INT)
+            self.add(If(asked, Region((), Yield((Const(each),))), Region((), Yield((other,))), (found,)))
+            other = found
+        self.add(Op(_MUL, (number, Const(len(family.tables))), (scaled,), from_user=False))
+        self.add(Op(_ADD, (scaled, other), (code,), from_user=False))
+        return code
 
     def told_apart(self, either: AnyOf) -> tuple[Var, Var]:
         """Which of several pools an object is in, and its number there."""
@@ -305,12 +338,13 @@ class Numbered(Copies):
         return known
 
 
-def joined_classes(form: Any, item: Element) -> Form | None:
-    """What a container refers to that holds objects of the classes it is known to hold, and another one."""
+def joined_classes(form: Any, item: Element | AnyOf) -> Form | None:
+    """What a container refers to that holds objects of the classes it is known to hold, and others."""
     tables = form.tables if isinstance(form, Family) else (form,) if isinstance(form, Table) else ()
-    if not tables or item.table in tables or not all(each.is_pool for each in (*tables, item.table)):
+    joined = dict.fromkeys((*tables, *tables_of_object(item)))
+    if not tables or len(joined) == len(tables) or not all(each.is_pool for each in joined):
         return None
-    return "any", (*(each.origin for each in tables), item.table.origin)
+    return "any", tuple(each.origin for each in joined)
 
 
 def form_of(form: Any) -> Form | None:

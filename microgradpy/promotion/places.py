@@ -429,6 +429,16 @@ def first_origin(known: tuple[Known, ...]) -> Origin:
     return next(origin_of(each) for each in known if is_thing(each))  # type: ignore[arg-type]
 
 
+def tables_of_object(known: Known) -> tuple[Table, ...]:
+    """The pools or the table that an object may be in."""
+    match known:
+        case Element(table=table):
+            return (table,)
+        case AnyOf(family=family):
+            return family.tables
+    return ()
+
+
 def lists_of(thing: ListOf | Table) -> tuple[ListOf, ...]:
     """What a container is made of."""
     return (thing,) if isinstance(thing, ListOf) else tuple(thing.columns.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 from tests.programs.mutation.table import program
 
@@ -270,3 +271,133 @@ def asks_a_generator_twice(x):
     made = terms(x)
     first = next(made)
     return first * next(made) + next(iter([x, 2.0]))
+
+
+# Objects of several classes
+
+
+class Shape:
+    def area(self):
+        return 0.0
+
+
+class Circle(Shape):
+    def __init__(self, r):
+        self.r = r
+
+    def area(self):
+        return math.pi * self.r**2
+
+
+class Box(Shape):
+    def __init__(self, w, h):
+        self.w, self.h = w, h
+
+    def area(self):
+        return self.w * self.h
+
+    def grow(self, k):
+        self.w *= k
+
+
+class Three(Shape):
+    def __init__(self, b):
+        self.b = b
+
+    def area(self):
+        return 0.3 * self.b * self.b
+
+
+@program(X, N, features="list of objects, two classes, branch")
+def makes_one_of_two_classes(x, n):
+    shapes = []
+    for k in range(n):
+        shapes.append(Circle(x * k) if k % 2 else Box(x, k))
+    return sum(s.area() for s in shapes)
+
+
+@program(X, N, features="list of objects, three classes, branch")
+def makes_one_of_three_classes(x, n):
+    shapes = []
+    for k in range(n):
+        if k % 3 == 0:
+            s = Circle(x * k)
+        elif k % 3 == 1:
+            s = Box(x, k)
+        else:
+            s = Three(x)
+        shapes.append(s)
+    shapes.append(Three(2 * x))
+    return sum(s.area() for s in shapes)
+
+
+@program(X, features="list of objects, three classes, loop")
+def finds_the_largest_shape(x):
+    shapes = [Circle(x), Box(x, 2.0), Three(2 * x)]
+    best = shapes[0]
+    for s in shapes:
+        if s.area() > best.area():
+            best = s
+    return best.area() * x
+
+
+@program(X, N, features="objects, two classes, loop")
+def goes_from_class_to_class(x, n):
+    s, total = Circle(x), 0.0
+    for k in range(n):
+        total += s.area()
+        if k % 3 == 0:
+            s = Box(x, total * 0.1)
+        elif k % 3 == 1:
+            s = Circle(0.3 * total * x)
+    return total
+
+
+@program(X, N, features="list of objects, three classes, isinstance")
+def asks_of_which_class(x, n):
+    shapes = [Circle(x), Box(x, 2.0), Three(2 * x)]
+    other = Circle(2 * x) if n > 3 else Three(x)
+    last = Box(x, x) if n > 30 else other
+    shapes.append(other)
+    shapes.append(last)
+    total = 0.0
+    for s in shapes:
+        if isinstance(s, Box):
+            s.grow(1.5)
+        elif isinstance(s, Circle):
+            total += s.r
+        s.area()
+    return sum(s.area() for s in shapes) * total
+
+
+@program(X, features="list of objects, two classes, try")
+def asks_for_what_is_not_there(x):
+    total = 0.0
+    for s in (Circle(x), Box(x, 2.0), Circle(2 * x)):
+        try:
+            total += s.w
+        except AttributeError:
+            total += s.r * x
+    return total
+
+
+def shape_of(k, x):
+    if k % 2:
+        return Circle(x * k)
+    return Box(x, k)
+
+
+@program(X, N, features="function that makes objects, two classes")
+def gets_one_of_two_classes(x, n):
+    return sum(shape_of(k, x).area() for k in range(n)) * shape_of(n, x).area()
+
+
+@program(X, N, features="objects, two classes, identity")
+def keeps_which_one_it_is(x, n):
+    first, other = Circle(x), Box(x, 2.0)
+    found = first if n > 3 else other
+    if isinstance(other, Box):
+        other.grow(x)
+    if found is first:
+        found.r *= 2.0
+    return found.area() * first.r + other.area()
