@@ -99,6 +99,10 @@ class Walk(ABC):
         """The `try`s in the bodies of which the walk is, outermost first."""
         self.loops: list[Any] = []
         """The loops in which the walk is, outermost first."""
+        self.before_loops: set[Place] = set()
+        """What is in sight where the outermost of them begins."""
+        self.captured_by_all: dict[tuple[type, str], Known] = {}
+        """What is in sight and captured by all functions that are made of the same text."""
         self.looping: dict[Var, set[Any]] = {}
         """The loops that change what handlers see, by the scope."""
         self.unsure: set[Field] = set()
@@ -184,6 +188,14 @@ class Walk(ABC):
     @abstractmethod
     def is_there(self, target: Element) -> bool:
         """Whether one of the objects of a pool is known not to be None."""
+
+    @abstractmethod
+    def among_functions(self, known: Known) -> Known:
+        """A function that is put somewhere as one of those that may be there."""
+
+    @abstractmethod
+    def if_pooled(self, known: Known) -> Known:
+        """A function of the module as one of those in pools, if it is there."""
 
     @abstractmethod
     def code_of(self, family: Family, item: Known) -> Value | None:

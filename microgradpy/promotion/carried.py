@@ -29,6 +29,7 @@ from microgradpy.promotion.places import (
     Row,
     Table,
     Thing,
+    is_of_function,
     is_thing,
     lists_of,
     origin_of,
@@ -103,6 +104,7 @@ class Loop:
         if isinstance(initial, Row):
             initial = self.walker.plain(initial)
         pool = self.pools.get(key)
+        initial = initial if pool is None else self.walker.if_pooled(initial)
         if isinstance(pool, Family) and isinstance(initial, Element | AnyOf):
             initial = AnyOf(pool, self.walker.code_of(pool, initial))  # type: ignore[arg-type]
         elif isinstance(pool, Table) and initial == Const(None):
@@ -311,6 +313,9 @@ class Loop:
             raise Merges(key)
         if are_alike(thing, found):
             raise Merges(key)
+        if is_of_function(thing) or is_of_function(found):
+            self.walker.among_functions(thing)
+            self.walker.among_functions(found)
         check_depths(thing, found)
         if isinstance(thing, ListOf | Object) and found in self.walker.fresh:
             raise Writes(self.walker.fresh[found])  # type: ignore[index]  # it may be in sight as well
@@ -318,6 +323,10 @@ class Loop:
 
     def end_of(self, slot: Slot, end: Known) -> Value:
         """The value of a slot where an iteration ends."""
+        if is_of_function(end) and isinstance(slot.initial, Const):
+            first, other = map(self.walker.among_functions, (slot.initial, end))
+            if isinstance(first, Element):
+                self.check_family(slot.key, first, other)
         if isinstance(end, Element):
             self.walker.check_decided(slot.parameter, end.table)
         if isinstance(end, ListOf) and slot.initial in self.walker.fresh:

@@ -12,7 +12,7 @@ from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
-from microgradpy.promotion.findings import Escapes, Facts, Holds, Origin, Picks
+from microgradpy.promotion.findings import Escapes, Facts, Holds, Origin, Picks, Refers
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
@@ -37,6 +37,7 @@ from microgradpy.promotion.places import (
     first_origin,
     is_thing,
     origin_of,
+    tables_of_object,
 )
 from microgradpy.runtime.keyed import CLASSES
 from microgradpy.runtime.numbers import length_given
@@ -74,6 +75,7 @@ class Containers(Numbered):
         if place.depth and op.callee is not Opcode.LIST:
             raise Escapes(origin)  # what is in two lists has two names
         if op.callee is Opcode.LIST:
+            self.check_classes(place, known)
             given = tuple(self.given_to(place, each) for each in known)
         else:
             given = tuple(self.joined_to(place, each) for each in known)
@@ -85,6 +87,12 @@ class Containers(Numbered):
         self.bind(result, place, frame)
         for number, (each, value) in enumerate(zip(known, given, strict=True) if place.depth else ()):
             self.stands(each, Row(place, (Const(number),), made, value))  # type: ignore[arg-type]
+
+    def check_classes(self, place: ListOf, items: tuple[Known, ...]) -> None:
+        """Let a list be known to hold objects of all the classes that the items are of."""
+        tables = dict.fromkeys(table for each in items for table in tables_of_object(each) if table.is_pool)
+        if len(tables) > 1 and place.key not in self.facts.refers:
+            raise Refers(place.key, ("any", tuple(table.origin for table in tables)))
 
     def given_to(self, place: ListOf, item: Known) -> Value:
         """What a container in sight gets for an item."""

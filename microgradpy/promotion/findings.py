@@ -60,6 +60,14 @@ class Refers(Exception):
         self.key, self.table = key, table
 
 
+class Gathers(Exception):
+    """A function is put where others may be: it is one of those in a pool, which has what they have captured under names."""
+
+    def __init__(self, cls: type, names: tuple[str, ...]) -> None:
+        super().__init__(cls, names)
+        self.cls, self.names = cls, names
+
+
 class Writes(Exception):
     """A list, dict or array that a call has made is written into, or a function that is made inside is given to another one."""
 
@@ -166,7 +174,7 @@ class Guards(Exception):
         self.loops = loops
 
 
-OfTables = HoldsNone | Picks | Recurs | Refers
+OfTables = Gathers | HoldsNone | Picks | Recurs | Refers
 OfChange = Asked | ReadMeanwhile | Shrinks
 OfArguments = Assigned | Changes | Reads | Whole
 Learned = Escapes | Guards | Holds | Keys | Mutates | Nests | OfArguments | OfChange | OfTables | Writes
@@ -219,6 +227,12 @@ class Facts:
     """The classes, and the names of the fields, of the objects that constructors make."""
     pools: dict[type, tuple[str, ...]] = field(default_factory=dict)
     """The classes whose objects are in pools, with their fields."""
+    functions: dict[Any, type] = field(default_factory=dict)
+    """The classes that stand for functions in containers, by the code of those that are made inside, and by the others."""
+    bodies: dict[type, Any] = field(default_factory=dict)
+    """Which functions these are: what makes them, or a constant."""
+    functions_made: dict[Origin, type] = field(default_factory=dict)
+    """Where they are made."""
     recursive: set[types.CodeType] = field(default_factory=set)
     """The functions that call themselves, with something in sight."""
     returned: dict[types.CodeType, tuple[Origin, bool]] = field(default_factory=dict)
@@ -236,7 +250,7 @@ class Facts:
                 self.learn_of_arguments(found)
             case Shrinks() | Asked() | ReadMeanwhile():
                 self.learn_of_change(found)
-            case HoldsNone() | Picks() | Recurs() | Refers():
+            case Gathers() | HoldsNone() | Picks() | Recurs() | Refers():
                 self.learn_of_tables(found)
             case Escapes(origin=origin):
                 self.keep(origin)
@@ -288,6 +302,8 @@ class Facts:
 
     def learn_of_tables(self, found: OfTables) -> None:
         match found:
+            case Gathers():
+                self.pools[found.cls] = found.names
             case HoldsNone(key=key):
                 self.with_none.add(key)
             case Refers(key=key):
@@ -303,6 +319,7 @@ class Facts:
             self.unpooled.add(origin[1])
             del self.pools[origin[1]]
             self.kept |= {site for site, (cls, _) in self.classes.items() if cls is origin[1]}
+            self.kept |= {site for site, cls in self.functions_made.items() if cls is origin[1]}
         elif self.may_be_pooled(origin):
             cls, names = self.classes[origin]
             self.pools[cls] = names
@@ -319,7 +336,8 @@ class Facts:
         """Where what has an origin is made, or the first of the objects of a pool."""
         if origin[:1] != ("pool",):
             return origin
-        return next(site for site, (cls, _) in self.classes.items() if cls is origin[1])
+        made = {**{site: cls for site, (cls, _) in self.classes.items()}, **self.functions_made}
+        return next((site for site, cls in made.items() if cls is origin[1]), origin)
 
     def may_be_pooled(self, origin: Origin) -> bool:
         """Whether what is made there is an object of a class of which all objects may be followed by numbers."""

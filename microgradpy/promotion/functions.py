@@ -194,6 +194,8 @@ class Functions(Walker):
         """Whether a function returns a closure with variables of its own, or an object that it has made."""
         if not is_followed(function, self.function) or rrule.has(function) or is_non_differentiable(function):
             return False
+        if ("factory", function.__code__) in self.facts.written:
+            return True
         try:
             ir, _ = self.lowered(function, ())
         except Escapes:

@@ -55,6 +55,8 @@ Holder = Table | Picked | ListOf | Row
 def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
     """Append a loop. It is walked until nothing more turns out to be changed in it."""
     initial = tuple(walker.known(value, frame) for value in statement.initial)
+    if len(walker.loops) == 1:
+        walker.before_loops = {place for place, _ in walker.fields}
     entry, out, shown, handed = walker.fields, walker.out, set(walker.shown), frozenset(walker.handed)
     wanted: list[Field] = []
     merging: set[Any] = set()

@@ -29,6 +29,7 @@ from microgradpy.promotion.places import (
     Part,
     Place,
     Table,
+    is_of_function,
     is_thing,
     lists_of,
     origin_of,
@@ -108,6 +109,7 @@ class Merge:
         return found
 
     def of(self, known: tuple[Known, ...], variable: Callable[[], Var], *, always: bool = False) -> Known:
+        known = tuple(map(self.walker.if_pooled, known))
         things = self.things(known, variable) if any(map(is_thing, known)) else None
         if things is not None or (all(each == known[0] for each in known) and not always):
             return known[0] if things is None else things
@@ -142,6 +144,8 @@ class Merge:
         if isinstance(first, ListOf | Table) and all(are_alike(first, each) for each in known) and self.are_own(known):
             return self.containers(known, variable)  # type: ignore[arg-type]
         one = next((each for each in known if isinstance(each, Element | Packed | AnyOf)), None)
+        if any(map(is_of_function, known)):
+            known = tuple(map(self.walker.among_functions, known))
         check_pooled(known)
         family = self.family_of(known)
         if family is not None:

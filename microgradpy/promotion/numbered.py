@@ -50,6 +50,7 @@ from microgradpy.promotion.places import (
     Table,
     Values,
     form_of_items,
+    is_thing,
     origin_of,
     tables_of,
     tables_of_object,
@@ -94,11 +95,16 @@ class Numbered(Copies):
 
     def given_to(self, place: ListOf, item: Known) -> Value:
         """What a container in sight gets for an item."""
+        item = self.among_functions(item)
         if place.depth:
             return self.row_of(place, item)
         found = self.code_of(place.of, item) if isinstance(place.of, Family) else encoded(place.of, item)
         if found is not None:
             self.check_none(place, item)
+            return found
+        if isinstance(place.of, Packing) and isinstance(item, Packed):
+            found = self.packed_anew(place.of, item)
+        if found is not None:
             return found
         form = form_of_item(item) if place.of is None else None
         if form is not None:
@@ -113,6 +119,26 @@ class Numbered(Copies):
             self.check_known(item, place)
             raise Escapes(place.origin)
         return self.plain(item)
+
+    @abstractmethod
+    def among_functions(self, known: Known) -> Known:
+        """A function that is put somewhere as one of those that may be there."""
+
+    def packed_anew(self, form: Packing, item: Packed) -> Value | None:
+        """A tuple with objects of several classes as one of which it is known in which places these are."""
+        if wider_form(form_of(form), form_of(item.form)) != form_of(form):
+            return None
+        op = Op(Opcode.UNPACK, (), (fresh(""),))
+        values: list[Value] = []
+        for each, known in zip(form.items, self.items_of_packed(op, item), strict=True):
+            number = number_of(known) if isinstance(known, Element | AnyOf | Packed) else known
+            code = self.code_of(each, known) if isinstance(each, Family) else number
+            if code is None or is_thing(code) or (isinstance(each, Packing) and each != getattr(known, "form", None)):
+                return None
+            values.append(code)  # type: ignore[arg-type]
+        result = fresh("")
+        self.add(Op(Opcode.TUPLE, tuple(values), (result,), from_user=False))
+        return result
 
     def item_given_to(self, place: ListOf, item: Known) -> Value:
         """The same of what is written into a list, or into one that is in it: it may be no list itself."""
@@ -410,7 +436,15 @@ def _wider_item(a: Form | None, b: Form | None) -> Form | None:
         return other if other is None or other[0] == "maybe" else _UNLIKE if other[0] == "tuple" else ("maybe", other)
     if a in (("maybe", b), b) or b == ("maybe", a):
         return a if a[0] == "maybe" else b
+    pools = dict.fromkeys((*_pools_in(a), *_pools_in(b)))
+    if _pools_in(a) and _pools_in(b):
+        return a if len(pools) == len(_pools_in(a)) else ("any", tuple(pools))
     return wider_form(a, b) or _UNLIKE
+
+
+def _pools_in(form: Form) -> tuple[Origin, ...]:
+    """The pools in one of which an object is."""
+    return (form,) if form[0] == "pool" else form[1] if form[0] == "any" else ()
 
 
 def holds(a: Form | None, b: Form | None) -> bool:

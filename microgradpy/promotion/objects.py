@@ -39,6 +39,7 @@ from microgradpy.promotion.places import (
     Values,
     View,
     first_origin,
+    is_of_function,
     is_thing,
     lists_of,
     origin_of,
@@ -317,6 +318,8 @@ class Objects(Functions):
         raise Escapes(first_origin(arguments))
 
     def read_field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known:
+        if is_of_function(target):
+            raise Escapes(origin_of(target))
         if name == "__class__":
             return class_constant(target.cls)
         found = self.member(target.cls, name)
@@ -429,6 +432,7 @@ class Objects(Functions):
 
     def is_same(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         a, b = arguments
+        _check_functions(a, b)
         if any(isinstance(each, Object) and each.merged for each in arguments):
             raise Escapes(first_origin(arguments))
         if isinstance(a, Element) and isinstance(b, Element) and a.table is b.table:
@@ -474,8 +478,8 @@ class Objects(Functions):
     def is_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, cls = arguments
         self.check_there(target)
-        if isinstance(target, Object) and target.cls in CLASSES:
-            raise Escapes(target.origin)
+        if is_of_function(target) or (isinstance(target, Object) and target.cls in CLASSES):
+            raise Escapes(origin_of(target))  # type: ignore[arg-type]
         if isinstance(target, Object | Element) and isinstance(cls, Const) and type(cls.value) is type:
             self.members[target.cls, "__mro__"] = target.cls.__mro__
             return Const(cls.value in target.cls.__mro__)
@@ -485,7 +489,7 @@ class Objects(Functions):
         """`type(target)`"""
         (target,) = arguments
         self.check_there(target)
-        is_own = isinstance(target, Object | Element) and target.cls not in CLASSES
+        is_own = isinstance(target, Object | Element) and target.cls not in CLASSES and not is_of_function(target)
         return class_constant(target.cls) if is_own else None  # type: ignore[union-attr, arg-type]
 
     def unpack(self, op: Op, place: Object, frame: Frame) -> None:
@@ -494,6 +498,15 @@ class Objects(Functions):
             raise Escapes(place.origin)
         for result, known in zip(op.results, items, strict=True):
             self.bind(result, known, frame)
+
+
+def _check_functions(a: Known, b: Known) -> None:
+    """Let functions in pools escape that may be two and have one number: those that have captured nothing."""
+    for one, other in ((a, b), (b, a)):
+        if is_of_function(one) and other != NONE:
+            is_told = isinstance(one, Element) and isinstance(other, Element)
+            if not is_told or (one.table is other.table and not one.table.columns):  # type: ignore[union-attr]
+                raise Escapes(origin_of(one))  # type: ignore[arg-type]
 
 
 def _is_read(known: Known) -> bool:

@@ -349,6 +349,10 @@ Field = tuple[Place, Any]
 Fields = dict[Field, Known]
 
 
+class OfFunction:
+    """What stands for functions that are in containers has classes derived from this one."""
+
+
 def origin_of_pool(cls: type) -> Origin:
     return "pool", cls
 
@@ -427,6 +431,11 @@ class Frame:
 def first_origin(known: tuple[Known, ...]) -> Origin:
     """Where the first thing among some arguments is made."""
     return next(origin_of(each) for each in known if is_thing(each))  # type: ignore[arg-type]
+
+
+def is_of_function(known: Known) -> bool:
+    """Whether something is a function made inside, or one of those in pools."""
+    return isinstance(known, Closure) or any(issubclass(table.cls, OfFunction) for table in tables_of_object(known))
 
 
 def tables_of_object(known: Known) -> tuple[Table, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
+
 from tests.programs.mutation.table import program
 
 X, N = 0.613, 9
@@ -401,3 +403,360 @@ def keeps_which_one_it_is(x, n):
     if found is first:
         found.r *= 2.0
     return found.area() * first.r + other.area()
+
+
+# Functions in containers
+
+
+def double(y):
+    return 2 * y
+
+
+def power(k):
+    return lambda y: y**k
+
+
+def scale(a):
+    def f(y):
+        return a * y
+
+    return f
+
+
+@program(X, N, features="functions in a list")
+def calls_what_factories_make(x, n):
+    fs = [scale(x), scale(2.0), power(2), double, scale(x * x), power(3)]
+    y = x
+    for k in range(n):
+        y = fs[k % 6](y) * 0.9 + 0.01
+    return y
+
+
+@program(X, N, features="functions in a list")
+def binds_late(x, n):
+    fs = []
+    for k in range(5):
+        fs.append(lambda y: y * x + k)
+    return sum(f(x) for f in fs)
+
+
+@program(X, N, features="functions in a list")
+def binds_by_defaults(x, n):
+    fs = []
+    for k in range(5):
+        fs.append(lambda y, k=k: y * x + k)
+    return sum(f(x) for f in fs) + fs[2](x, k=7)
+
+
+@program(X, N, features="functions in a list")
+def functions_that_share_a_variable(x, n):
+    total = 0.0
+
+    def add(v):
+        nonlocal total
+        total += v * x
+
+    def mul(v):
+        nonlocal total
+        total *= v
+
+    ops = [add, mul, add]
+    for k in range(n):
+        ops[k % 3](0.1 * k + 0.5)
+    return total
+
+
+@program(X, N, features="functions in a list")
+def counts_for_each(x, n):
+    def counter(step):
+        count = 0.0
+
+        def tick():
+            nonlocal count
+            count += step
+            return count
+
+        return tick
+
+    cs = [counter(x * k) for k in range(3)]
+    total = 0.0
+    for k in range(n):
+        total += cs[k % 3]() * k
+    return total
+
+
+@program(X, N, features="functions in a list")
+def counts_for_two(x, n):
+    def counter(step):
+        count = 0.0
+
+        def tick():
+            nonlocal count
+            count += step
+            return count
+
+        return tick
+
+    cs = [counter(x), counter(2 * x)]
+    total = 0.0
+    for k in range(n):
+        total += cs[k % 2]() * k
+    return total
+
+
+@program(X, N, features="functions in a list")
+def hooks_that_append(x, n):
+    log = []
+
+    def note(v):
+        log.append(v * x)
+
+    def note2(v):
+        log.append(v)
+
+    hooks = [note, note2]
+    for k in range(n):
+        for h in hooks:
+            h(x * k)
+    return sum(log)
+
+
+@program(X, N, features="functions in a list")
+def hooks_of_each_iteration(x, n):
+    total = 0.0
+    for i in range(3):
+        log = []
+        hooks = []
+        for j in range(2):
+            hooks.append(lambda v, j=j: log.append(v * x + j))
+        for k in range(n):
+            for h in hooks:
+                h(x * k)
+        total += sum(log) * i
+    return total
+
+
+@program(X, N, features="functions in a list")
+def composes_functions(x, n):
+    def comp(f, g):
+        return lambda y: f(g(y))
+
+    fs = [comp(math.sin, lambda y: y * x), comp(lambda y: y + x, math.exp)]
+    return sum(f(0.1 * k) for k in range(n) for f in fs)
+
+
+@program(X, N, features="functions in a list")
+def goes_from_function_to_function(x, n):
+    f = math.sin
+    total = 0.0
+    for k in range(n):
+        total += f(x * k)
+        f = math.cos if k % 2 else (lambda y: y * x)
+    return total
+
+
+@program(X, N, features="functions in a list")
+def chooses_one_of_two_functions(x, n):
+    if n > 3:
+        f = lambda y: y * x
+    else:
+        f = lambda y: y + x
+    return f(2.0) * f(x)
+
+
+@program(X, N, features="functions in a list")
+def calls_functions_by_name(x, n):
+    fs = {"a": lambda y: y * x, "b": lambda y: y + x}
+    total = 0.0
+    for k in range(n):
+        for name in fs:
+            total += fs[name](x * k)
+    return total
+
+
+@program(X, N, features="functions in a list")
+def asks_which_function_it_is(x, n):
+    f, g = (lambda y: y * x), (lambda y: y + x)
+    fs = [f, g, f, math.sin]
+    total = 0.0
+    for h in fs:
+        if h is f:
+            total += h(x) * 3
+        elif h is math.sin:
+            total += h(x) * 5
+        else:
+            total -= h(x)
+    return total
+
+
+@program(X, N, features="functions in a list")
+def maps_over_functions(x, n):
+    fs = [lambda y: y * x, math.sin]
+    return sum(map(lambda f: f(x), fs)) + len(fs)
+
+
+@program(X, N, features="functions in a list")
+def calls_builtins_in_a_list(x, n):
+    fs = [abs, math.sin, float]
+    return sum(f(x) for f in fs) * fs[1](x)
+
+
+class Layer:
+    def __init__(self, w, act):
+        self.w, self.act = w, act
+
+    def __call__(self, y):
+        return self.act(y * self.w)
+
+
+@program(X, N, features="functions in a list")
+def layers_with_functions(x, n):
+    layers = [Layer(x, math.tanh), Layer(0.5, lambda y: y * x), Layer(2 * x, double)]
+    y = x
+    for k in range(n):
+        for layer in layers:
+            y = layer(y) + 0.1
+    return y
+
+
+@program(X, N, features="functions in a list")
+def equations_in_a_list(x, n):
+    eqs = [lambda t, s: s[1], lambda t, s: -x * s[0]]
+    s, h = [1.0, 0.0], 0.05
+    for k in range(n):
+        s = [s[i] + h * eqs[i](k * h, s) for i in range(2)]
+    return s[0] * s[1]
+
+
+@program(X, N, features="functions in a list")
+def asks_for_names_of_functions(x, n):
+    fs = [math.sin, double]
+    total = 0.0
+    for f in fs:
+        total += f(x) * len(f.__name__)
+    return total
+
+
+@program(X, N, features="functions in a list")
+def catches_what_functions_in_a_list_raise(x, n):
+    def bad(y):
+        if y > 0.5:
+            raise ValueError("x")
+        return y
+
+    fs = [bad, lambda y: y * x, double]
+    total = 0.0
+    for f in fs:
+        try:
+            total += f(x)
+        except ValueError:
+            total += 7 * x
+    return total
+
+
+@program(X, N, features="functions in a list")
+def gives_keywords_to_functions_in_a_list(x, n):
+    fs = [lambda y, *, k=2.0: y * k, lambda y, k: y + k * x]
+    return sum(f(x, k=0.3) for f in fs)
+
+
+@program(X, N, features="functions in a list")
+def function_in_a_list_that_calls_itself(x, n):
+    def fact(k):
+        return 1.0 if k == 0 else x * k * fact(k - 1)
+
+    fs = [fact, lambda k: k * x]
+    return sum(f(4) for f in fs)
+
+
+@program(X, N, features="functions in a list")
+def runs_over_a_tuple_of_functions(x, n):
+    total = 0.0
+    for f in (math.sin, math.cos, lambda y: y * x):
+        total += f(x)
+    for f, w in ((math.sin, 1.0), (math.exp, x)):
+        total += w * f(x)
+    return total
+
+
+@program(X, N, features="functions in a list")
+def weighs_functions(x, n):
+    terms = [(1.0, math.sin), (x, math.cos), (2.0, lambda y: y * x)]
+    return sum(w * f(x) for w, f in terms)
+
+
+@program(X, N, features="functions in a list, variable bound anew")
+def functions_see_what_is_bound_anew(x, n):
+    scale, found = x, []
+    for k in range(3):
+        found.append(lambda y: y * scale + k)
+        scale = scale * 2
+    return sum(f(x) for f in found)
+
+
+@program(X, N, features="functions in a list, without captures, identity")
+def makes_functions_without_captures(x, n):
+    found = [lambda y: y * y for _ in range(3)]
+    return sum(f(x) for f in found) * (x if found[0] is found[1] else 2.0)
+
+
+@program(X, N, features="functions in a list, replaced, None")
+def takes_the_place_of_a_function(x, n):
+    steps = [None, lambda y: y * x, math.sin]
+    total = x
+    for k in range(n):
+        step = steps[k % 3]
+        total = total * 0.9 if step is None else step(total)
+        if k == 4:
+            steps[0] = lambda y: y + x
+    return total
+
+
+@program(X, N, features="functions in a list, sorted, popped")
+def takes_functions_out(x, n):
+    todo, total, done = [], 0.0, 0
+    for k in range(n):
+        todo.append(lambda y, k=k: y + k * x)
+    while todo:
+        total = todo.pop()(total) * 0.5
+        done += 1
+        if done == 3:
+            todo.insert(0, math.cos)
+    return total
+
+
+@program(X, N, features="functions in a dict, computed key")
+def functions_under_computed_keys(x, n):
+    found = {}
+    for k in range(3):
+        found[k * k] = (lambda a: lambda y: a * y)(x * k)
+    return sum(found[k % 3 * (k % 3)](x) for k in range(n))
+
+
+@program(X, N, features="functions in a list, generator")
+def runs_generators_in_a_list(x, n):
+    def up(y):
+        for k in range(3):
+            yield y * k
+
+    def down(y):
+        yield y * x
+
+    return sum(v for f in [up, down, up] for v in f(x))
+
+
+def rebinds():
+    return helper_of_things
+
+
+def helper_of_things(y):
+    return 3.0 * y
+
+
+@program(X, N, features="functions in a list, of other functions")
+def functions_that_get_functions(x, n):
+    def twice(f):
+        return lambda y: f(f(y))
+
+    tools = [twice(math.sin), twice(twice(lambda y: y * x)), rebinds()]
+    return sum(tool(x) for tool in tools)
