@@ -53,7 +53,6 @@ class Containers(Numbered):
 
     def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
         super().__init__(function, lower, facts)
-        self.appended: set[Origin] = set()
         self.contents: dict[Value, tuple[Value, ...]] = {}
         """What is in a version of a list, or in a tuple, where all of it is known."""
         self.made: Known | None = None
@@ -69,11 +68,13 @@ class Containers(Numbered):
         origin = (*frame.path, result)
         of_library = (known.hint for known in frame.values.values() if isinstance(known, Object) and known.cls in CLASSES)
         hint = next(of_library, "") or result.hint  # a list of such an object has its name
-        place = self.list_at(origin, hint, depth=self.facts.nested.get(origin, 0))
+        are_rows = self.facts.refers.get(origin, ())[:1] == ("rows",)
+        place = self.list_at(origin, hint, depth=0 if are_rows else self.facts.nested.get(origin, 0))
         made = self.define(replace(result, hint=hint, user_named=True) if hint != result.hint else result, frame)
         frame.values[result] = made
         if place.depth and op.callee is not Opcode.LIST:
             raise Escapes(origin)  # what is in two lists has two names
+        self.make_rows(place)
         if op.callee is Opcode.LIST:
             self.check_classes(place, known)
             given = tuple(self.given_to(place, each) for each in known)
@@ -323,6 +324,7 @@ class Containers(Numbered):
             return self.write_part(op, target, index, value)
         if isinstance(target, ListOf | Row) and not is_thing(index):
             if target.depth:
+                self.check_rows(target, index)
                 raise Escapes(origin_of(target))
             place = target if isinstance(target, ListOf) else target.place
             if place.of is not None and self.kinds.of(index) != INT:
@@ -331,6 +333,13 @@ class Containers(Numbered):
             return NONE
         self.check_written(target)
         raise Escapes(first_origin(arguments))
+
+    def check_rows(self, target: ListOf | Row, index: Known) -> None:
+        """Let the lists in a list go by their numbers if they change places."""
+        is_one = isinstance(target, ListOf) and target.depth == 1 and target.sort == "list" and self.kinds.of(index) == INT
+        if is_one and not self.facts.beside_writes and origin_of(target)[-1:] != ("rows",):
+            if target.key not in self.facts.refers:  # type: ignore[union-attr]
+                raise Refers(target.key, ("rows", origin_of(target)))  # type: ignore[union-attr]
 
     def write_list(self, op: Op, target: ListOf | Row, index: Known, value: Value) -> None:
         self.helped = True

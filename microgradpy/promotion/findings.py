@@ -16,7 +16,7 @@ Origin = tuple[Any, ...]
 
 Form = tuple[Any, ...]
 """What the items of a container refer to: the origin of a table, or `("any", tables)`, or `("tuple",
-forms)`, with None for a value and `("maybe", table)` for an object that may be None."""
+forms)`, with None for a value and `("maybe", table)` for an object that may be None; or `("rows", origin)`."""
 
 
 class Escapes(Exception):
@@ -349,7 +349,7 @@ def origins_in(form: Form | None) -> tuple[Origin, ...]:
     """The tables in what a container refers to."""
     if form is None:
         return ()
-    if form[0] == "maybe":
+    if form[0] in ("maybe", "rows"):
         return (form[1],)
     if form[0] == "any":
         return form[1]  # type: ignore[no-any-return]

@@ -33,6 +33,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.promotion.copies import Copies
 from microgradpy.promotion.findings import Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers
 from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.loops import length_of
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
@@ -44,9 +45,11 @@ from microgradpy.promotion.places import (
     Known,
     ListOf,
     Maybe,
+    Object,
     Packed,
     Packing,
     Row,
+    Rows,
     Table,
     Values,
     form_of_items,
@@ -65,7 +68,10 @@ class Numbered(Copies):
 
     def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
         super().__init__(function, lower, facts)
+        self.appended: set[Origin] = set()
         self.tables_made: dict[Origin, Table] = {}
+        self.rows_made: dict[Origin, Rows] = {}
+        """The lists in lists that change places, by the list where that was found."""
 
     # Forms
 
@@ -84,6 +90,9 @@ class Numbered(Copies):
         if form[0] == "any":
             tables = [self.tables_made[origin] for origin in form[1] if origin in self.tables_made]
             return self.family(tables) if len(tables) == len(form[1]) else None
+        if form[0] == "rows":
+            place = ListOf((*form[1], "rows"), "rows", 1)
+            return self.rows_made.setdefault(form[1], Rows(place))
         if form[0] == "maybe":
             table = self.tables_made.get(form[1])
             return None if table is None else Maybe(table)
@@ -98,6 +107,8 @@ class Numbered(Copies):
         item = self.among_functions(item)
         if place.depth:
             return self.row_of(place, item)
+        if isinstance(place.of, Rows):
+            return self.number_of_row(place.of, place, item)
         found = self.code_of(place.of, item) if isinstance(place.of, Family) else encoded(place.of, item)
         if found is not None:
             self.check_none(place, item)
@@ -177,6 +188,39 @@ class Numbered(Copies):
             raise Escapes(place.origin)
         raise Refers(place.key, form)
 
+    def number_of_row(self, rows: Rows, holder: ListOf, item: Known) -> Value:
+        """The number of a list among those that change places: one that nobody else has is put there."""
+        if isinstance(item, Row) and item.place is rows.place and len(item.indices) == 1:
+            return item.indices[0]
+        self.check_written(item)
+        if not isinstance(item, ListOf) or item in self.shown or item in self.standing or item.sort != "list":
+            raise Escapes(holder.origin)
+        if item.depth or item.of is not None or item.field:
+            raise Escapes(holder.origin)
+        if (rows.place, CONTENTS) not in self.fields:
+            raise Escapes(holder.origin)
+        number, after = length_of(self, rows.place), fresh(rows.place.hint, True)
+        self.counters.add(number)
+        self.add(Op(Opcode.APPEND, (self.plain(self.now(rows.place)), self.now(item)), (after,)))  # type: ignore[arg-type]
+        self.write(rows.place, CONTENTS, after)
+        self.lengthened.append(rows.place)
+        self.appended.add(rows.place.origin)
+        self.stands(item, Row(rows.place, (number,), None, fresh(item.hint)))
+        return number
+
+    @abstractmethod
+    def stands(self, place: Object | ListOf, element: Element | Row | None) -> None:
+        """Note that an object or a list is in a list from here on."""
+
+    def make_rows(self, place: ListOf) -> None:
+        """Make the list of the lists that change places in another one, where that is made."""
+        rows = place.of
+        if isinstance(rows, Rows) and rows.place.origin == (*place.origin, "rows"):
+            made = fresh(rows.place.hint, True)
+            self.add(Op(Opcode.LIST, (), (made,), from_user=False))
+            self.fields[rows.place, CONTENTS] = made
+            self.made_in[rows.place] = self.out
+
     def row_of(self, place: ListOf, item: Known) -> Value:
         """A list that nobody else has, to be put into another one."""
         self.check_written(item)
@@ -215,6 +259,9 @@ class Numbered(Copies):
             return value
         if isinstance(form, Family):
             return AnyOf(form, value)
+        if isinstance(form, Rows):
+            self.counters.add(value)
+            return Row(form.place, (value,), None, fresh(value.hint))
         self.counters.add(value)
         is_maybe = isinstance(form, Maybe)
         return Element(form.table if is_maybe else form, value, is_maybe)
@@ -381,6 +428,8 @@ def form_of(form: Any) -> Form | None:
         return "tuple", tuple(map(form_of, form.items))
     if isinstance(form, Maybe):
         return "maybe", form.table.origin
+    if isinstance(form, Rows):
+        return "rows", form.origin[:-1]
     return None if form is None else form.origin
 
 
@@ -393,6 +442,8 @@ def form_of_item(item: Known) -> Form | None:
             return form_of(item.family)
         case Packed():
             return form_of(item.form)
+        case Row(place=place, indices=(_,)) if place.origin[-1:] == ("rows",):
+            return "rows", place.origin[:-1]
     return None
 
 

@@ -67,6 +67,18 @@ class Row:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The lists that are in a list, and change places there: `place` has them all, and the list has their numbers."""
+
+    place: ListOf
+
+    @property
+    def origin(self) -> Origin:
+        return self.place.origin
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
 class View:
     """A part of an array in sight, as it was read from a version of that."""
 
@@ -401,6 +413,8 @@ def tables_of(form: Any) -> Iterator[Table]:
             yield from tables_of(each)
     elif isinstance(form, Family):
         yield from form.tables
+    elif isinstance(form, Rows):
+        yield form  # type: ignore[misc]
     elif form is not None:
         yield form.table if isinstance(form, Maybe) else form
 

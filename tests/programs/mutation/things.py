@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 
-import numpy as np
-
 from tests.programs.mutation.table import program
 
 X, N = 0.613, 9
@@ -760,3 +758,194 @@ def functions_that_get_functions(x, n):
 
     tools = [twice(math.sin), twice(twice(lambda y: y * x)), rebinds()]
     return sum(tool(x) for tool in tools)
+
+
+# Rows that change places
+
+
+@program(X, features="rows that change places")
+def eliminates_with_pivots(x):
+    a = [[x, 2.0, 1.0, 0.3], [2.0, 0.5, x, 0.1], [0.1, 3.0, 1.0, x], [1.0, x, 0.4, 2.0]]
+    b = [1.0, x, 3.0, 0.2]
+    n = len(a)
+    for k in range(n):
+        p = max(range(k, n), key=lambda i: abs(a[i][k]))
+        a[k], a[p] = a[p], a[k]
+        b[k], b[p] = b[p], b[k]
+        for i in range(k + 1, n):
+            f = a[i][k] / a[k][k]
+            for j in range(k, n):
+                a[i][j] -= f * a[k][j]
+            b[i] -= f * b[k]
+    s = [0.0] * n
+    for i in range(n - 1, -1, -1):
+        s[i] = (b[i] - sum(a[i][j] * s[j] for j in range(i + 1, n))) / a[i][i]
+    return sum(s)
+
+
+def swap_rows(a, i, j):
+    a[i], a[j] = a[j], a[i]
+
+
+@program(X, 4, features="rows that change places")
+def sorts_rows_by_hand(x, n):
+    a = [[x * (7 - i), 1.0 * i] for i in range(n)]
+    for i in range(n):
+        for j in range(n - 1):
+            if a[j][0] > a[j + 1][0]:
+                a[j], a[j + 1] = a[j + 1], a[j]
+    for i in range(n):
+        a[i][1] *= x
+    return sum(a[i][0] * a[i][1] * (i + 1) for i in range(n))
+
+
+@program(X, 4, features="rows that change places")
+def swaps_rows_in_a_function(x, n):
+    a = [[x * i, x] for i in range(n)]
+    for i in range(n // 2):
+        swap_rows(a, i, n - 1 - i)
+    for row in a:
+        row[0] += x
+    return sum(row[0] * k for k, row in enumerate(a)) * a[-1][1]
+
+
+@program(X, 4, features="rows that change places")
+def rows_in_two_places(x, n):
+    a = [[x, 1.0], [2.0, x], [0.5, 0.1]]
+    a[1] = a[0]
+    a[1][0] *= 3.0
+    a[0][1] += x
+    b = [a[2], a[0]]
+    b[0][0] = x * x
+    a[2] = [x, x, 1.0]
+    b[0][1] += 2
+    return sum(a[0]) * sum(a[1]) + sum(a[2]) * b[0][0] * b[0][1]
+
+
+@program(X, 4, features="rows that change places")
+def puts_rows_anew(x, n):
+    a = [[x * (i + j) for j in range(3)] for i in range(n)]
+    for k in range(n):
+        row = [v * 0.9 for v in a[k]]
+        a[k - 1] = row
+        row[0] += x
+        a[k][1] *= 2
+    return sum(sum(r) * i for i, r in enumerate(a))
+
+
+@program(X, 4, features="rows that change places")
+def appends_and_swaps_rows(x, n):
+    a = []
+    for i in range(n):
+        a.append([x * i, 1.0])
+        if i:
+            a[0], a[i] = a[i], a[0]
+            a[i][1] += x
+    a.append([x])
+    return sum(r[0] * i for i, r in enumerate(a)) + a[1][1]
+
+
+@program(X, 4, features="rows that change places")
+def rotates_rows(x, n):
+    a = [[x * i, x] for i in range(n)]
+    for k in range(3):
+        first = a[0]
+        for i in range(n - 1):
+            a[i] = a[i + 1]
+        a[n - 1] = first
+        first[1] *= 1.5
+    return sum(r[0] * r[1] * i for i, r in enumerate(a))
+
+
+@program(X, 4, features="rows that change places")
+def slices_of_swapped_rows(x, n):
+    a = [[x * i, x] for i in range(n)]
+    a[0], a[1] = a[1], a[0]
+    tail = a[1:]
+    tail[0][0] += x
+    a[2][1] *= 3
+    return sum(r[0] * r[1] for r in a) * tail[1][1] + len(tail)
+
+
+class Grid:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def swap(self, i, j):
+        self.rows[i], self.rows[j] = self.rows[j], self.rows[i]
+
+    def scale(self, i, k):
+        for j in range(len(self.rows[i])):
+            self.rows[i][j] *= k
+
+
+@program(X, 4, features="rows that change places")
+def swaps_rows_of_a_matrix(x, n):
+    m = Grid([[x, 2.0], [3.0, x], [1.0, x * x]])
+    m.swap(0, 2)
+    m.scale(0, x)
+    m.swap(1, 0)
+    return m.rows[1][0] * m.rows[1][1] + m.rows[0][0] * 2 + m.rows[2][1]
+
+
+@program(X, 4, features="rows that change places")
+def swaps_rows_until_caught(x, n):
+    a = [[x, 2.0], [3.0, x], [1.0, x * x]]
+    try:
+        a[0], a[1] = a[1], a[0]
+        a[0][1] *= 2
+        a[7], a[2] = a[2], a[0]
+    except IndexError:
+        a[1][0] += 5 * x
+    return sum(r[0] * r[1] * i for i, r in enumerate(a))
+
+
+@program(X, 4, features="rows that change places")
+def asks_which_row_it_is(x, n):
+    a = [[x], [x], [2 * x]]
+    a[1] = a[0]
+    if a[0] is a[1]:
+        a[0][0] *= 3
+    if a[2] == a[1]:
+        a[2][0] *= 7
+    return a[1][0] * a[2][0]
+
+
+@program(X, 4, features="rows that change places")
+def swaps_rows_on_one_path(x, n):
+    a = [[x, 2.0], [3.0, x], [1.0, x * x]]
+    if n > 3:
+        a[0], a[2] = a[2], a[0]
+    else:
+        a[0] = [x, x]
+    a[0][0] *= 2
+    other = a if n > 2 else [[x, x]]
+    return sum(map(sum, other)) * a[2][1]
+
+
+@program(X, 4, features="rows that change places")
+def swaps_rows_of_each_iteration(x, n):
+    total = 0.0
+    for t in range(3):
+        a = [[x * i * t, x] for i in range(n)]
+        a[0], a[t] = a[t], a[0]
+        a[t][0] += 1.0
+        total += sum(r[0] * r[1] * i for i, r in enumerate(a))
+    return total
+
+
+@program(X, 4, features="rows that change places")
+def runs_over_swapped_rows(x, n):
+    a = [[x * i, x] for i in range(n)]
+    a[0], a[1] = a[1], a[0]
+    total = 0.0
+    for r in reversed(a):
+        total = total * 0.5 + r[0]
+    for r, s in zip(a, a[1:]):
+        total += r[0] * s[1]
+    for r in a:
+        r[1] += total
+    b = a + [[x, x]]
+    b[0][0] += 1
+    a[0][1] *= 2
+    return total * b[1][1] + a[0][0] * a[0][1] + len(b)
