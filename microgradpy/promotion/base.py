@@ -54,6 +54,7 @@ from microgradpy.promotion.places import (
     Known,
     ListOf,
     Object,
+    Packed,
     Part,
     Place,
     Row,
@@ -192,6 +193,10 @@ class Walk(ABC):
     @abstractmethod
     def among_functions(self, known: Known) -> Known:
         """A function that is put somewhere as one of those that may be there."""
+
+    @abstractmethod
+    def as_record(self, packed: Packed, op: Op) -> Object:
+        """A namedtuple that was read from a container, with its fields."""
 
     @abstractmethod
     def if_pooled(self, known: Known) -> Known:

@@ -180,7 +180,7 @@ class Calls(Inlining):
             self.new_table(op, origin, arguments, frame)
         elif opcode is Opcode.LIST and (unlike := _object_among_numbers(arguments)) is not None:
             raise Escapes(unlike.origin)  # it may be a number as well
-        elif opcode is Opcode.LIST and all(isinstance(each, _LISTED) or not is_thing(each) for each in arguments):
+        elif opcode is Opcode.LIST and all(map(_may_be_listed, arguments)):
             self.new_list_of(op, arguments, frame)
         elif opcode is Opcode.DICT and _has_own_keys(op.arguments[::2]):
             self.new_dict(op, arguments, frame)
@@ -444,6 +444,11 @@ def _object_among_numbers(items: tuple[Known, ...]) -> Object | None:
     if not any(isinstance(each, _NUMBERED) for each in items):
         return None
     return next((each for each in items if isinstance(each, Object) and not classes.is_record(each.cls)), None)
+
+
+def _may_be_listed(item: Known) -> bool:
+    """Whether something may be in a list in sight."""
+    return isinstance(item, _LISTED) or not is_thing(item) or (isinstance(item, Object) and classes.is_record(item.cls))
 
 
 def _is_apart(op: Op) -> bool:

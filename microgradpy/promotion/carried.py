@@ -248,7 +248,7 @@ class Loop:
         before = initial.value if isinstance(initial, Packed) else initial.code
         parameter, result = self.carry_value(key, before, value, variables)
         if isinstance(initial, Packed):
-            return Packed(initial.form, parameter), Packed(initial.form, result)  # type: ignore[arg-type]
+            return replace(initial, value=parameter), replace(initial, value=result)  # type: ignore[arg-type]
         return AnyOf(initial.family, parameter), AnyOf(initial.family, result)  # type: ignore[arg-type]
 
     def check_family(self, key: Any, initial: Element | AnyOf, found: Known) -> None:

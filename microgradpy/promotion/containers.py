@@ -289,7 +289,7 @@ class Containers(Numbered):
         if place.of is not None:
             if not self.is_slice(index):
                 raise Escapes(place.origin)
-            return self.new_numbers(op, place.of, frame, holds_none=place.holds_none)
+            return self.new_numbers(op, place.of, place.origin, frame, holds_none=place.holds_none)
         self.read_from[read] = place, len(indices)  # type: ignore[index]
         return read
 

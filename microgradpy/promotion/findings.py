@@ -15,8 +15,8 @@ Origin = tuple[Any, ...]
 """Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""
 
 Form = tuple[Any, ...]
-"""What the items of a container refer to: the origin of a table, or `("any", tables)`, or `("tuple",
-forms)`, with None for a value and `("maybe", table)` for an object that may be None; or `("rows", origin)`."""
+"""What the items of a container refer to: the origin of a table; `("any", tables)`; `("tuple", forms)`, with None for a value
+and `("maybe", table)` for an object that may be None, and for namedtuples `("tuple", forms, class)`; or `("rows", origin)`."""
 
 
 class Escapes(Exception):
@@ -209,6 +209,8 @@ class Facts:
     """The loops over them in which they are written into."""
     refers: dict[Origin, Form] = field(default_factory=dict)
     """The tables that items of containers, and fields of objects in tables, are in."""
+    whole_records: set[Origin] = field(default_factory=set)
+    """The containers in which namedtuples are namedtuples: somebody takes them as such."""
     with_none: set[Origin] = field(default_factory=set)
     """The containers of objects in which there may be None."""
     picks: dict[Origin, Origin] = field(default_factory=dict)
@@ -315,7 +317,10 @@ class Facts:
 
     def keep(self, origin: Origin) -> None:
         """Let what has an origin stay memory; but objects get a pool first, if their class has had none."""
-        if origin[:1] == ("pool",):
+        if is_of_records(self.refers.get(origin)):
+            del self.refers[origin]
+            self.whole_records.add(origin)
+        elif origin[:1] == ("pool",):
             self.unpooled.add(origin[1])
             del self.pools[origin[1]]
             self.kept |= {site for site, (cls, _) in self.classes.items() if cls is origin[1]}
@@ -343,6 +348,11 @@ class Facts:
         """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
         cls, names = self.classes.get(origin, (None, ()))
         return not self.beside_writes and cls is not None and bool(names) and cls not in self.pools and cls not in self.unpooled
+
+
+def is_of_records(form: Form | None) -> bool:
+    """Whether what a container refers to are namedtuples."""
+    return form is not None and form[0] == "tuple" and len(form) > 2
 
 
 def origins_in(form: Form | None) -> tuple[Origin, ...]:

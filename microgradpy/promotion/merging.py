@@ -8,7 +8,7 @@ from typing import final
 
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import join
-from microgradpy.ir.nodes import Const, Statement, Terminator, Value, Var, Yield, fresh
+from microgradpy.ir.nodes import Const, Op, Opcode, Statement, Terminator, Value, Var, Yield, fresh
 from microgradpy.promotion.alike import are_alike, check_alike, check_keys, check_own, check_pooled, check_same_class, other_of
 from microgradpy.promotion.base import Walk, field_hint, fields_of
 from microgradpy.promotion.findings import Escapes, Origin
@@ -133,7 +133,7 @@ class Merge:
     def things(self, known: tuple[Known, ...], variable: Callable[[], Var]) -> Known | None:
         """What stands for any of some, at least one of which is something in sight; None if they are plain values from here
         on."""
-        first = known[0]
+        first, *_ = known = self.as_records(known)
         if all(each is first for each in known):
             return first
         for other in known[1:]:
@@ -154,8 +154,22 @@ class Merge:
             case Element():
                 return self.elements(one, known, variable)
             case Packed() if all(isinstance(each, Packed) and each.form == one.form for each in known):
-                return Packed(one.form, self.of(tuple(each.value for each in known), variable))  # type: ignore[arg-type, union-attr]
+                return replace(one, value=self.of(tuple(each.value for each in known), variable))  # type: ignore[arg-type, union-attr]
         return None
+
+    def as_records(self, known: tuple[Known, ...]) -> tuple[Known, ...]:
+        """Namedtuples that were read from containers like those that were not."""
+        classes = {each.cls for each in known if isinstance(each, Object)}
+        if len(classes) != 1 or not all(isinstance(each, Object) or is_tuple_of(each, *classes) for each in known):
+            return known
+        found = []
+        for arm, each in zip(self.arms, known, strict=True):
+            outer, self.walker.out = self.walker.out, arm.statements
+            kept, self.walker.fields = self.walker.fields, arm.fields
+            op = Op(Opcode.UNPACK, (), (fresh(""),))
+            found.append(self.walker.as_record(each, op) if isinstance(each, Packed) else each)
+            self.walker.out, self.walker.fields = outer, kept
+        return tuple(found)
 
     def elements(self, one: Element, known: tuple[Known, ...], variable: Callable[[], Var]) -> Element | None:
         """Objects of a table, or None."""
@@ -254,3 +268,8 @@ class Merge:
             raise Escapes(a.origin)  # the body goes on with both
         check_own(self.walker, a, b)
         check_keys(self.walker, a, b)
+
+
+def is_tuple_of(known: Known, cls: type) -> bool:
+    """Whether something is a namedtuple of a class that was read from a container."""
+    return isinstance(known, Packed) and known.form.cls is cls

@@ -30,14 +30,16 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
+from microgradpy.promotion.class_members import class_constant
+from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.copies import Copies
-from microgradpy.promotion.findings import Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers
+from microgradpy.promotion.findings import Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers, is_of_records
+from microgradpy.promotion.forms import encoded, form_of, form_of_item, joined_classes, number_of, wider_form
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.loops import length_of
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
-    NO_OBJECT,
     AnyOf,
     Element,
     Family,
@@ -55,8 +57,6 @@ from microgradpy.promotion.places import (
     form_of_items,
     is_thing,
     origin_of,
-    tables_of,
-    tables_of_object,
 )
 
 _MUL, _ADD, _MOD, _FLOORDIV, _EQ = map(operator_constant, ("mul", "add", "mod", "floordiv", "eq"))
@@ -100,30 +100,24 @@ class Numbered(Copies):
             return self.tables_made.get(form)
         found = tuple(map(self.made_of, form[1]))
         is_whole = all(each is not None or asked is None for each, asked in zip(found, form[1], strict=True))
-        return Packing(found) if is_whole else None
+        return Packing(found, *form[2:]) if is_whole else None
 
     def given_to(self, place: ListOf, item: Known) -> Value:
         """What a container in sight gets for an item."""
         item = self.among_functions(item)
         if place.depth:
             return self.row_of(place, item)
+        item = self.as_tuple(place, item)
         if isinstance(place.of, Rows):
             return self.number_of_row(place.of, place, item)
         found = self.code_of(place.of, item) if isinstance(place.of, Family) else encoded(place.of, item)
         if found is not None:
             self.check_none(place, item)
             return found
-        if isinstance(place.of, Packing) and isinstance(item, Packed):
-            found = self.packed_anew(place.of, item)
+        found = self.packed_anew(place.of, item)
         if found is not None:
             return found
-        form = form_of_item(item) if place.of is None else None
-        if form is not None:
-            self.refer(place, form)
-        wider = wider_form(form_of(place.of), form_of(item.form)) if isinstance(item, Packed) else None
-        wider = joined_classes(place.of, item) if isinstance(item, Element | AnyOf) else wider
-        if wider is not None and wider != form_of(place.of):
-            raise Refers(place.key, wider)
+        self.check_form(place, item)
         if isinstance(item, ListOf) and item.of is not None and place.of is None and place.sort == "list":
             raise Nests(place.origin, item.depth + 1)
         if place.of is not None:
@@ -135,8 +129,48 @@ class Numbered(Copies):
     def among_functions(self, known: Known) -> Known:
         """A function that is put somewhere as one of those that may be there."""
 
-    def packed_anew(self, form: Packing, item: Packed) -> Value | None:
+    def as_tuple(self, place: ListOf, item: Known) -> Known:
+        """A namedtuple as the tuple that a container has of it, unless somebody takes these as what they are."""
+        if not isinstance(item, Object) or not is_record(item.cls) or place.field or place.depth or self.facts.beside_writes:
+            return item
+        fields = self.items_of_record(item)
+        is_known = all(isinstance(each, Element | AnyOf | Packed) or not is_thing(each) for each in fields)
+        if place.key in self.facts.whole_records or not is_known:
+            return item
+        forms = tuple(self.made_of(self.form_in_tuple(each)) for each in fields)
+        made_of = Packing(forms, item.cls)
+        if place.of is None:
+            raise Refers(place.key, form_of(made_of))  # type: ignore[arg-type]
+        given = tuple(self.plain(each) if form is None else number_of(each) for each, form in zip(fields, forms, strict=True))
+        result = fresh(item.hint)
+        self.add(Op(Opcode.TUPLE, given, (result,), from_user=False))
+        return Packed(made_of, result, item.origin)
+
+    def as_record(self, packed: Packed, op: Op) -> Object:
+        """A namedtuple that was read from a container, with its fields."""
+        cls: Any = packed.form.cls
+        place = Object(origin_of(packed), cls, class_constant(cls), op.results[0].hint, merged=True)
+        self.members[cls, "__mro__"] = cls.__mro__
+        for name, known in zip(cls._fields, self.items_of_packed(op, packed), strict=True):
+            self.fields[place, name] = known
+        return place
+
+    def check_form(self, place: ListOf, item: Known) -> None:
+        """Let what a container holds be known from what it gets."""
+        form = form_of_item(item) if place.of is None else None
+        if is_of_records(form) and place.key in self.facts.whole_records:
+            raise Escapes(origin_of(item))  # type: ignore[arg-type]
+        if form is not None:
+            self.refer(place, form)
+        wider = wider_form(form_of(place.of), form_of(item.form)) if isinstance(item, Packed) else None
+        wider = joined_classes(place.of, item) if isinstance(item, Element | AnyOf) else wider
+        if wider is not None and wider != form_of(place.of):
+            raise Refers(place.key, wider)
+
+    def packed_anew(self, form: Any, item: Known) -> Value | None:
         """A tuple with objects of several classes as one of which it is known in which places these are."""
+        if not isinstance(form, Packing) or not isinstance(item, Packed):
+            return None
         if wider_form(form_of(form), form_of(item.form)) != form_of(form):
             return None
         op = Op(Opcode.UNPACK, (), (fresh(""),))
@@ -249,6 +283,8 @@ class Numbered(Copies):
     def as_item(self, place: ListOf, value: Var) -> Known:
         """An item of a container, as it was read."""
         found = self.meant_by(place.of, value)
+        if isinstance(found, Packed):
+            return replace(found, source=place.origin)
         return replace(found, may_be_none=place.holds_none) if isinstance(found, Element) else found
 
     def meant_by(self, form: Any, value: Var) -> Known:
@@ -337,7 +373,7 @@ class Numbered(Copies):
             values = values if len(values) == len(packed.form.items) else tuple(fresh("") for _ in packed.form.items)
             self.add(Op(Opcode.UNPACK, (packed.value,), values, where=op.where))  # type: ignore[arg-type]
         pairs = zip(packed.form.items, values, strict=True)
-        return tuple(each if form is None else self.meant_by(form, each) for form, each in pairs)  # type: ignore[arg-type]
+        return tuple(self.meant_in(packed, form, each) for form, each in pairs)
 
     def item_of_packed(self, op: Op, packed: Packed, index: Known) -> Known:
         """`pair[1]`"""
@@ -346,7 +382,12 @@ class Numbered(Copies):
             raise Escapes(origin_of(packed))
         form, value = packed.form.items[index.value], fresh(op.results[0].hint, op.results[0].user_named)
         self.add(Op(_GETITEM, (packed.value, index), (value,), where=op.where))
-        return self.meant_by(form, value)
+        return self.meant_in(packed, form, value)
+
+    def meant_in(self, packed: Packed, form: Any, value: Value) -> Known:
+        """What an item of a tuple means."""
+        found = value if form is None else self.meant_by(form, value)  # type: ignore[arg-type]
+        return replace(found, source=packed.source) if isinstance(found, Packed) else found
 
     # Containers
 
@@ -371,7 +412,7 @@ class Numbered(Copies):
     def list_of_values(self, op: Op, values: Values, frame: Frame) -> Known:
         """`list(d.values())`"""
         self.emit(op, op.callee, (self.values_now(values),), {}, frame)  # type: ignore[arg-type]
-        return self.new_numbers(op, values.place.of, frame, holds_none=values.place.holds_none)
+        return self.new_numbers(op, values.place.of, values.place.origin, frame, holds_none=values.place.holds_none)
 
     def dict_of_pairs(self, op: Op, pairs: ListOf, frame: Frame) -> Known | None:
         """`dict(pairs)` of keys and objects, as a comprehension makes it."""
@@ -379,18 +420,18 @@ class Numbered(Copies):
             case Packing(items=(None, form)) if form is not None and not pairs.depth:
                 self.emit(op, op.callee, (self.now(pairs),), {}, frame)  # type: ignore[arg-type]
                 table = form.table if isinstance(form, Maybe) else form
-                return self.new_numbers(op, table, frame, "dict", holds_none=isinstance(form, Maybe))
+                return self.new_numbers(op, table, pairs.origin, frame, "dict", holds_none=isinstance(form, Maybe))
         return None
 
     def new_numbers(
-        self, op: Op, form: Table | Packing | None, frame: Frame, sort: str = "list", *, holds_none: bool = True
+        self, op: Op, form: Any, source: Origin, frame: Frame, sort: str = "list", *, holds_none: bool = True
     ) -> ListOf:
-        """A container of numbers that an operation has made, which has its variable by now."""
+        """A container of numbers that an operation has made of another one, which has its variable by now."""
         origin = (*frame.path, op.results[0])
         made = self.variable_of(op.results[0], frame)
         own = self.form_of(origin)
         if origin in self.facts.kept or (own is not None and own != form) or self.facts.nested.get(origin):
-            raise Escapes(next(tables_of(form)).origin)
+            raise Escapes(source)
         if holds_none and origin not in self.facts.with_none:
             raise HoldsNone(origin)
         place = ListOf(origin, op.results[0].hint, sort=sort, of=form, holds_none=origin in self.facts.with_none)
@@ -409,99 +450,3 @@ class Numbered(Copies):
             case Values():
                 return self.values_now(known)
         return known
-
-
-def joined_classes(form: Any, item: Element | AnyOf) -> Form | None:
-    """What a container refers to that holds objects of the classes it is known to hold, and others."""
-    tables = form.tables if isinstance(form, Family) else (form,) if isinstance(form, Table) else ()
-    joined = dict.fromkeys((*tables, *tables_of_object(item)))
-    if not tables or len(joined) == len(tables) or not all(each.is_pool for each in joined):
-        return None
-    return "any", tuple(each.origin for each in joined)
-
-
-def form_of(form: Any) -> Form | None:
-    """What a container refers to, as earlier walks know it."""
-    if isinstance(form, Family):
-        return "any", tuple(each.origin for each in form.tables)
-    if isinstance(form, Packing):
-        return "tuple", tuple(map(form_of, form.items))
-    if isinstance(form, Maybe):
-        return "maybe", form.table.origin
-    if isinstance(form, Rows):
-        return "rows", form.origin[:-1]
-    return None if form is None else form.origin
-
-
-def form_of_item(item: Known) -> Form | None:
-    """What an object or a tuple of some is, as an item of a container; None for a value."""
-    match item:
-        case Element():
-            return item.table.origin
-        case AnyOf():
-            return form_of(item.family)
-        case Packed():
-            return form_of(item.form)
-        case Row(place=place, indices=(_,)) if place.origin[-1:] == ("rows",):
-            return "rows", place.origin[:-1]
-    return None
-
-
-def number_of(item: Known) -> Value:
-    """What stands for an object, or a tuple of some."""
-    assert isinstance(item, Element | AnyOf | Packed)
-    return item.index if isinstance(item, Element) else item.code if isinstance(item, AnyOf) else item.value
-
-
-def encoded(form: Table | Packing | None, item: Known) -> Value | None:
-    """What stands for an item in a container that refers to this; None if it is not of that sort."""
-    match form, item:
-        case Table(), Element() if item.table is form:
-            return item.index
-        case Table(is_pool=True), Const() if item == NONE:
-            return NO_OBJECT
-        case Packing(), Packed() if holds(form_of(form), form_of(item.form)):
-            return item.value
-    return None
-
-
-def wider_form(a: Form | None, b: Form | None) -> Form | None:
-    """What tuples are of which some are of the one form and some of the other: there may be None in the place of an object.
-    None if they are not alike."""
-    if a == b:
-        return a
-    if a is None or b is None or a[0] != "tuple" or b[0] != "tuple" or len(a[1]) != len(b[1]):
-        return None
-    items = tuple(map(_wider_item, a[1], b[1]))
-    return None if _UNLIKE in items else ("tuple", items)
-
-
-_UNLIKE: Form = ("unlike",)
-
-
-def _wider_item(a: Form | None, b: Form | None) -> Form | None:
-    if a == b:
-        return a
-    if a is None or b is None:  # None so far, perhaps: what else it may be is found out when it is put there again
-        other = b if a is None else a
-        return other if other is None or other[0] == "maybe" else _UNLIKE if other[0] == "tuple" else ("maybe", other)
-    if a in (("maybe", b), b) or b == ("maybe", a):
-        return a if a[0] == "maybe" else b
-    pools = dict.fromkeys((*_pools_in(a), *_pools_in(b)))
-    if _pools_in(a) and _pools_in(b):
-        return a if len(pools) == len(_pools_in(a)) else ("any", tuple(pools))
-    return wider_form(a, b) or _UNLIKE
-
-
-def _pools_in(form: Form) -> tuple[Origin, ...]:
-    """The pools in one of which an object is."""
-    return (form,) if form[0] == "pool" else form[1] if form[0] == "any" else ()
-
-
-def holds(a: Form | None, b: Form | None) -> bool:
-    """Whether a container of the one form may hold a tuple of the other: numbers are where it has numbers."""
-    if a is None or b is None or a == b:
-        return a == b
-    if a[0] == b[0] == "tuple" and len(a[1]) == len(b[1]):
-        return all(map(holds, a[1], b[1]))
-    return a == ("maybe", b)

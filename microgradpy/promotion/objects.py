@@ -297,25 +297,35 @@ class Objects(Functions):
         target, name = arguments[0], arguments[1]
         if len(arguments) != 2 or not isinstance(name, Const):
             raise Escapes(first_origin(arguments))
+        if _is_of_library(target, name.value):
+            return Method(target, None, name.value)
         match target:
+            case Packed() if target.form.cls is not None:
+                return self.read_of_tuple(op, target, name, frame)
             case ListOf(sort="array"):
                 return self.read_of_array(op, target, name.value, frame)
             case View():
                 self.emit(op, op.callee, arguments, {}, frame)  # type: ignore[arg-type]
                 return frame.values.get(op.results[0], op.results[0])
-            case ListOf() | DictOf() | Table():
-                return Method(target, None, name.value)
             case Super():
                 return self.read_super(target, name.value)
-            case Object() if target.cls in CLASSES and name.value not in FIELDS:
-                return Method(target, None, name.value)
-            case Object() if classes.is_record(target.cls) and name.value == "_replace":
-                return Method(target, None, "_replace")
             case Element():
                 return self.read_field(op, self.there(op, target, name.value), name.value, frame)
             case Object():
                 return self.read_field(op, target, name.value, frame)
         raise Escapes(first_origin(arguments))
+
+    def read_of_tuple(self, op: Op, target: Packed, name: Const, frame: Frame) -> Known | None:
+        """An attribute of a namedtuple that was read from a container."""
+        cls: Any = target.form.cls
+        if name.value not in cls._fields:
+            return self.read_attribute(op, (self.as_record(target, op), name), frame)
+        self.members[cls, "__mro__"] = cls.__mro__
+        return self.read_item(op, (target, Const(cls._fields.index(name.value))), frame)
+
+    @abstractmethod
+    def as_record(self, packed: Packed, op: Op) -> Object:
+        """A namedtuple that was read from a container, with its fields."""
 
     def read_field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known:
         if is_of_function(target):
@@ -498,6 +508,14 @@ class Objects(Functions):
             raise Escapes(place.origin)
         for result, known in zip(op.results, items, strict=True):
             self.bind(result, known, frame)
+
+
+def _is_of_library(target: Known, name: str) -> bool:
+    """Whether what is read from something is a method that it has in Python."""
+    if isinstance(target, Object):
+        is_method = target.cls in CLASSES and name not in FIELDS
+        return is_method or (classes.is_record(target.cls) and name == "_replace")
+    return isinstance(target, DictOf | Table) or (isinstance(target, ListOf) and target.sort != "array")
 
 
 def _check_functions(a: Known, b: Known) -> None:

@@ -144,18 +144,20 @@ class AnyOf:
 @final
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """What tuples in sight are made of: for each item what it refers to, or None if it is a value."""
+    """What tuples in sight are made of: for each item what it refers to, or None if it is a value; the class of namedtuples."""
 
     items: tuple[Any, ...]
+    cls: type | None = None
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
-    """A tuple with numbers in the place of objects."""
+    """A tuple with numbers in the place of objects; `source` is where the container is made that it was read from."""
 
     form: Packing
     value: Value
+    source: Origin = ()
 
 
 @final
@@ -390,7 +392,7 @@ def origin_of(thing: Thing) -> Origin:
     if isinstance(thing, Row | View | Values):
         return thing.place.origin
     if isinstance(thing, Packed):
-        return next(tables_of(thing.form)).origin
+        return thing.source or next(tables_of(thing.form)).origin
     if isinstance(thing, AnyOf):
         return thing.family.tables[0].origin
     return thing.origin

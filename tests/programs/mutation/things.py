@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import deque, namedtuple
+from typing import NamedTuple
 
 from tests.programs.mutation.table import program
 
@@ -949,3 +951,188 @@ def runs_over_swapped_rows(x, n):
     b[0][0] += 1
     a[0][1] *= 2
     return total * b[1][1] + a[0][0] * a[0][1] + len(b)
+
+
+# Namedtuples in containers
+
+
+class Body(NamedTuple):
+    pos: float
+    vel: float
+    mass: float
+
+
+@program(X, N, features="namedtuples in a list")
+def namedtuples_replaced(x, n):
+    bodies = [Body(0.0, x, 1.0), Body(1.0, -x, 2.0), Body(2.0, 0.0, 1.5)]
+    for _ in range(n):
+        for i in range(len(bodies)):
+            b = bodies[i]
+            a = -b.pos / b.mass
+            bodies[i] = b._replace(pos=b.pos + 0.01 * b.vel, vel=b.vel + 0.01 * a)
+    return sum(b.mass * b.vel**2 for b in bodies)
+
+
+Item = namedtuple("Item", "value weight")
+
+
+@program(X, N, features="namedtuples in a list")
+def namedtuples_sorted(x, n):
+    items = [Item(x * (k % 7), 1.0 + x * (k % 5)) for k in range(n)]
+    items.sort(key=lambda item: item.value / item.weight, reverse=True)
+    room, total = 20.0, 0.0
+    for item in items:
+        if item.weight <= room:
+            room -= item.weight
+            total += item.value
+    return total + room
+
+
+Point = namedtuple("Point", "x y")
+
+
+class Vec(NamedTuple):
+    x: float
+    y: float = 1.0
+
+    def norm(self):
+        return self.x * self.x + self.y * self.y
+
+    @property
+    def total(self):
+        return self.x + self.y
+
+    def plus(self, o):
+        return Vec(self.x + o.x, self.y + o.y)
+
+
+@program(X, N, features="namedtuples in a list")
+def makes_namedtuples(x, n):
+    ps = [Point(x * k, k) for k in range(n)]
+    return sum(p.x * p.y for p in ps) + ps[2].x * ps[-1][0]
+
+
+@program(X, N, features="namedtuples in a list")
+def appends_namedtuples(x, n):
+    ps = []
+    for k in range(n):
+        ps.append(Vec(x * k))
+    total = 0.0
+    for a, b in zip(ps, ps[1:]):
+        total += a.norm() * b.total + a.plus(b).x
+    return total
+
+
+@program(X, N, features="namedtuples in a list")
+def unpacks_namedtuples(x, n):
+    ps = [Point(x, 2.0), Point(1.0, x)]
+    for _ in range(n):
+        ps[0], ps[1] = ps[1], ps[0]._replace(x=ps[0].x * 0.9)
+    (a, b), (c, d) = ps
+    for u, v in ps:
+        a += u * v
+    return a * b + c * d
+
+
+@program(X, N, features="namedtuples in a list")
+def gives_namedtuples_away(x, n):
+    ps = [Point(x * k, k) for k in range(n)]
+    return sum(map(sum, ps)) + max(ps)[0] + len(ps)
+
+
+@program(X, N, features="namedtuples in a list")
+def finds_the_best_namedtuple(x, n):
+    ps = [Vec(math.sin(x * k), x) for k in range(n)]
+    best = ps[0]
+    for p in ps:
+        if p.norm() > best.norm():
+            best = p
+    return best.x * max(ps, key=lambda p: p.x).y + min(ps, key=Vec.norm).x
+
+
+@program(X, N, features="namedtuples in a list")
+def namedtuples_in_a_dict(x, n):
+    d = {}
+    for k in range(n):
+        d[k * 3] = Point(x * k, x)
+    for k in range(n):
+        p = d[k * 3]
+        d[k * 3] = Point(p.y, p.x + 1)
+    return sum(p.x * p.y for p in d.values())
+
+
+@program(X, N, features="namedtuples in a list")
+def namedtuples_in_a_deque(x, n):
+    q = deque([Point(x, 0)])
+    total = 0.0
+    while q:
+        p = q.popleft()
+        total += p.x
+        if p.y < 4:
+            q.append(Point(p.x * x, p.y + 1))
+            q.append(p._replace(y=p.y + 2))
+    return total
+
+
+class Particle:
+    def __init__(self, m):
+        self.m = m
+
+
+@program(X, N, features="namedtuples in a list")
+def namedtuples_of_objects(x, n):
+    a, b = Particle(x), Particle(2.0)
+    links = [Point(a, b), Point(b, a)]
+    for link in links:
+        link.x.m += link.y.m * x
+    return a.m * b.m + links[0].x.m
+
+
+@program(X, N, features="namedtuples in a list")
+def compares_namedtuples(x, n):
+    ps = [Point(x, 1), Point(x, 2)]
+    ps.append(Point(2 * x, 1))
+    total = 0.0
+    for p in ps:
+        if p == Point(x, 2):
+            total += p.x
+        if p > ps[0]:
+            total += 3 * p.x
+        if p is ps[0]:
+            total += 5 * p.x
+    return total
+
+
+@program(X, N, features="namedtuples in a list")
+def namedtuples_among_tuples(x, n):
+    ps = [Point(x, 1), (x, 2.0)]
+    ps.append(Vec(x, x))
+    return sum(a * b for a, b in ps) + ps[0].x
+
+
+@program(X, N, features="namedtuples in a list")
+def sorts_namedtuples(x, n):
+    ps = [Point(math.cos(x * k), k) for k in range(n)]
+    ps.sort()
+    qs = sorted(ps, key=lambda p: -p.y)
+    return sum(p.x * k for k, p in enumerate(ps)) + qs[0].x
+
+
+@program(X, N, features="namedtuples in a list")
+def returns_namedtuples(x, n):
+    def make():
+        return [Point(x * k, k) for k in range(n)]
+
+    return sum(p.x * p.y for p in make())
+
+
+@program(X, N, features="namedtuples in a list")
+def namedtuples_of_two_ways(x, n):
+    ps = [Point(x, 1.0)]
+    for k in range(n):
+        if k % 2:
+            ps.append(Point(x * k, ps[-1].y))
+        else:
+            p = ps[-1] if k > 4 else Point(0.5, x)
+            ps.append(p)
+    return sum(p.x * p.y for p in ps)
