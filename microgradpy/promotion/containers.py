@@ -12,7 +12,7 @@ from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
-from microgradpy.promotion.findings import Escapes, Facts, Holds, Origin, Picks, Refers
+from microgradpy.promotion.findings import ROWS, Escapes, Facts, Holds, Origin, Picks, Refers
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
@@ -68,7 +68,7 @@ class Containers(Numbered):
         origin = (*frame.path, result)
         of_library = (known.hint for known in frame.values.values() if isinstance(known, Object) and known.cls in CLASSES)
         hint = next(of_library, "") or result.hint  # a list of such an object has its name
-        are_rows = self.facts.refers.get(origin, ())[:1] == ("rows",)
+        are_rows = self.facts.refers.get(origin, ())[:1] == (ROWS,)
         place = self.list_at(origin, hint, depth=0 if are_rows else self.facts.nested.get(origin, 0))
         made = self.define(replace(result, hint=hint, user_named=True) if hint != result.hint else result, frame)
         frame.values[result] = made
@@ -323,8 +323,8 @@ class Containers(Numbered):
         if isinstance(target, ListOf) and target.sort != "list":
             return self.write_part(op, target, index, value)
         if isinstance(target, ListOf | Row) and not is_thing(index):
+            self.check_rows(target, index, value)
             if target.depth:
-                self.check_rows(target, index)
                 raise Escapes(origin_of(target))
             place = target if isinstance(target, ListOf) else target.place
             if place.of is not None and self.kinds.of(index) != INT:
@@ -334,12 +334,14 @@ class Containers(Numbered):
         self.check_written(target)
         raise Escapes(first_origin(arguments))
 
-    def check_rows(self, target: ListOf | Row, index: Known) -> None:
-        """Let the lists in a list go by their numbers if they change places."""
-        is_one = isinstance(target, ListOf) and target.depth == 1 and target.sort == "list" and self.kinds.of(index) == INT
-        if is_one and not self.facts.beside_writes and origin_of(target)[-1:] != ("rows",):
-            if target.key not in self.facts.refers:  # type: ignore[union-attr]
-                raise Refers(target.key, ("rows", origin_of(target)))  # type: ignore[union-attr]
+    def check_rows(self, target: ListOf | Row, index: Known, value: Known) -> None:
+        """Let the lists in a list go by their numbers if they change places, or others take their places."""
+        if not isinstance(target, ListOf) or self.kinds.of(index) != INT or target.field or self.facts.beside_writes:
+            return
+        is_known = target.key in self.facts.refers or target.key in self.facts.whole_items or target.origin[-1:] == (ROWS,)
+        is_list = isinstance(value, ListOf) and value.sort == "list" and not value.depth and value.of is None
+        if not is_known and (target.depth == 1 or (is_list and not target.depth)):
+            raise Refers(target.key, (ROWS, target.origin))
 
     def write_list(self, op: Op, target: ListOf | Row, index: Known, value: Value) -> None:
         self.helped = True

@@ -19,6 +19,9 @@ Form = tuple[Any, ...]
 and `("maybe", table)` for an object that may be None, and for namedtuples `("tuple", forms, class)`; or `("rows", origin)`."""
 
 
+ROWS = "rows"
+
+
 class Escapes(Exception):
     """A thing is used in a way that is not followed: what `origin` makes stays the memory that it is. `is_tried` says that this
     is because an exception may be caught there."""
@@ -209,8 +212,8 @@ class Facts:
     """The loops over them in which they are written into."""
     refers: dict[Origin, Form] = field(default_factory=dict)
     """The tables that items of containers, and fields of objects in tables, are in."""
-    whole_records: set[Origin] = field(default_factory=set)
-    """The containers in which namedtuples are namedtuples: somebody takes them as such."""
+    whole_items: set[Origin] = field(default_factory=set)
+    """The containers in which namedtuples are namedtuples, and lists are lists: somebody takes them as such."""
     with_none: set[Origin] = field(default_factory=set)
     """The containers of objects in which there may be None."""
     picks: dict[Origin, Origin] = field(default_factory=dict)
@@ -317,9 +320,11 @@ class Facts:
 
     def keep(self, origin: Origin) -> None:
         """Let what has an origin stay memory; but objects get a pool first, if their class has had none."""
-        if is_of_records(self.refers.get(origin)):
+        origin = origin[:-1] if origin[-1:] == (ROWS,) else origin
+        form = self.refers.get(origin)
+        if is_of_items(form):
             del self.refers[origin]
-            self.whole_records.add(origin)
+            self.whole_items.add(origin)
         elif origin[:1] == ("pool",):
             self.unpooled.add(origin[1])
             del self.pools[origin[1]]
@@ -350,16 +355,16 @@ class Facts:
         return not self.beside_writes and cls is not None and bool(names) and cls not in self.pools and cls not in self.unpooled
 
 
-def is_of_records(form: Form | None) -> bool:
-    """Whether what a container refers to are namedtuples."""
-    return form is not None and form[0] == "tuple" and len(form) > 2
+def is_of_items(form: Form | None) -> bool:
+    """Whether what a container refers to are namedtuples or lists, which somebody may take as such."""
+    return form is not None and (form[0] == ROWS or (form[0] == "tuple" and len(form) > 2))
 
 
 def origins_in(form: Form | None) -> tuple[Origin, ...]:
     """The tables in what a container refers to."""
     if form is None:
         return ()
-    if form[0] in ("maybe", "rows"):
+    if form[0] in ("maybe", ROWS):
         return (form[1],)
     if form[0] == "any":
         return form[1]  # type: ignore[no-any-return]

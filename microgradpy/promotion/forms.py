@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from microgradpy.ir.nodes import Const, Value
-from microgradpy.promotion.findings import Form, Origin
+from microgradpy.promotion.findings import ROWS, Form, Origin
 from microgradpy.promotion.places import (
     NO_OBJECT,
     AnyOf,
@@ -40,7 +40,7 @@ def form_of(form: Any) -> Form | None:
     if isinstance(form, Maybe):
         return "maybe", form.table.origin
     if isinstance(form, Rows):
-        return "rows", form.origin[:-1]
+        return ROWS, form.origin[:-1]
     return None if form is None else form.origin
 
 
@@ -53,8 +53,8 @@ def form_of_item(item: Known) -> Form | None:
             return form_of(item.family)
         case Packed():
             return form_of(item.form)
-        case Row(place=place, indices=(_,)) if place.origin[-1:] == ("rows",):
-            return "rows", place.origin[:-1]
+        case Row(place=place, indices=(_,)) if place.origin[-1:] == (ROWS,):
+            return ROWS, place.origin[:-1]
     return None
 
 
@@ -97,7 +97,7 @@ def _wider_item(a: Form | None, b: Form | None) -> Form | None:
         other = b if a is None else a
         if other is None or other[0] == "maybe":
             return other
-        return _UNLIKE if other[0] in ("tuple", "any", "rows") else ("maybe", other)
+        return _UNLIKE if other[0] in ("tuple", "any", ROWS) else ("maybe", other)
     if a in (("maybe", b), b) or b == ("maybe", a):
         return a if a[0] == "maybe" else b
     pools = dict.fromkeys((*_pools_in(a), *_pools_in(b)))

@@ -33,7 +33,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.promotion.class_members import class_constant
 from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.copies import Copies
-from microgradpy.promotion.findings import Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers, is_of_records
+from microgradpy.promotion.findings import ROWS, Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers, is_of_items
 from microgradpy.promotion.forms import encoded, form_of, form_of_item, joined_classes, number_of, wider_form
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.loops import length_of
@@ -90,8 +90,8 @@ class Numbered(Copies):
         if form[0] == "any":
             tables = [self.tables_made[origin] for origin in form[1] if origin in self.tables_made]
             return self.family(tables) if len(tables) == len(form[1]) else None
-        if form[0] == "rows":
-            place = ListOf((*form[1], "rows"), "rows", 1)
+        if form[0] == ROWS:
+            place = ListOf((*form[1], ROWS), "rows", 1)
             return self.rows_made.setdefault(form[1], Rows(place))
         if form[0] == "maybe":
             table = self.tables_made.get(form[1])
@@ -135,7 +135,7 @@ class Numbered(Copies):
             return item
         fields = self.items_of_record(item)
         is_known = all(isinstance(each, Element | AnyOf | Packed) or not is_thing(each) for each in fields)
-        if place.key in self.facts.whole_records or not is_known:
+        if place.key in self.facts.whole_items or not is_known:
             return item
         forms = tuple(self.made_of(self.form_in_tuple(each)) for each in fields)
         made_of = Packing(forms, item.cls)
@@ -158,10 +158,8 @@ class Numbered(Copies):
     def check_form(self, place: ListOf, item: Known) -> None:
         """Let what a container holds be known from what it gets."""
         form = form_of_item(item) if place.of is None else None
-        if is_of_records(form) and place.key in self.facts.whole_records:
-            raise Escapes(origin_of(item))  # type: ignore[arg-type]
         if form is not None:
-            self.refer(place, form)
+            self.refer(place, form, origin_of(item))  # type: ignore[arg-type]
         wider = wider_form(form_of(place.of), form_of(item.form)) if isinstance(item, Packed) else None
         wider = joined_classes(place.of, item) if isinstance(item, Element | AnyOf) else wider
         if wider is not None and wider != form_of(place.of):
@@ -216,8 +214,10 @@ class Numbered(Copies):
                 if isinstance(table, Table):
                     self.check_decided(value, table)
 
-    def refer(self, place: ListOf, form: Form) -> None:
-        """Let the items of a container be what one of them is."""
+    def refer(self, place: ListOf, form: Form, source: Origin) -> None:
+        """Let the items of a container be what one of them is; `source` is where that comes from."""
+        if place.key in self.facts.whole_items and is_of_items(form):
+            raise Escapes(source)
         if place.key in self.facts.refers:
             raise Escapes(place.origin)
         raise Refers(place.key, form)
@@ -249,7 +249,7 @@ class Numbered(Copies):
     def make_rows(self, place: ListOf) -> None:
         """Make the list of the lists that change places in another one, where that is made."""
         rows = place.of
-        if isinstance(rows, Rows) and rows.place.origin == (*place.origin, "rows"):
+        if isinstance(rows, Rows) and rows.place.origin == (*place.origin, ROWS):
             made = fresh(rows.place.hint, True)
             self.add(Op(Opcode.LIST, (), (made,), from_user=False))
             self.fields[rows.place, CONTENTS] = made
@@ -277,7 +277,7 @@ class Numbered(Copies):
             return
         for one, other in ((a, b), (b, a)):
             if one.of is None and (form := form_of(other.of)) is not None:
-                self.refer(one, form)
+                self.refer(one, form, other.origin)
         raise Escapes(a.origin)
 
     def as_item(self, place: ListOf, value: Var) -> Known:

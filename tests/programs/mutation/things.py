@@ -1136,3 +1136,95 @@ def namedtuples_of_two_ways(x, n):
             p = ps[-1] if k > 4 else Point(0.5, x)
             ps.append(p)
     return sum(p.x * p.y for p in ps)
+
+
+# Lists that are put in the place of others
+
+
+@program(X, 4, features="rows that change places")
+def repeated_rows(x, n):
+    a = [[0.5, x]] * 3
+    a[0] = [x, 2.0]
+    a[1][0] += x
+    return sum(r[0] * r[1] * (i + 1) for i, r in enumerate(a))
+
+
+@program(X, 4, features="rows that change places")
+def rows_of_all_sorts(x, n):
+    a = [1.0, 2.0, x]
+    a[0] = [x, 2.0]
+    a[0][1] += x
+    b = [[x], [1.0]]
+    b[0] = a[0]
+    b[1] = x * x
+    return a[0][1] * a[2] + b[0][0] * b[1]
+
+
+@program(X, 4, features="rows that change places")
+def rows_given_away(x, n):
+    a = [[x * i, 1.0] for i in range(n)]
+    for k in range(n):
+        a[k] = [v + x for v in a[k - 1]]
+    flat = sum(a, [])
+    return sum(flat) * max(a)[0] + len(a)
+
+
+@program(X, 4, features="rows that change places")
+def rows_in_a_dict(x, n):
+    d = {"a": [[x, 1.0], [2.0, x]], "b": [[x, x]]}
+    d["a"][0] = [v * 2 for v in d["a"][1]]
+    d["a"][1][0] *= x
+    d["b"][0], d["a"][1] = d["a"][1], d["b"][0]
+    return sum(d["a"][0]) + d["a"][1][0] * d["b"][0][0]
+
+
+@program(X, 4, features="rows that change places")
+def recursion_on_rows(x, n):
+    a = [[x * i, 1.0] for i in range(n)]
+
+    def go(k):
+        if k == 0:
+            return 0.0
+        a[k - 1] = [a[k][0] * 0.5, x]
+        return a[k][0] + go(k - 1)
+
+    return go(n - 1) + a[0][1] * a[0][0]
+
+
+@program(X, 4, features="rows that change places")
+def rows_of_rows(x, n):
+    a = [[[x, 1.0], [2.0, x]], [[x, x], [1.0, 1.0]]]
+    a[0][1] = [x * x, 2.0]
+    a[1] = [[3.0, x], [x, 1.0]]
+    a[0], a[1] = a[1], a[0]
+    a[0][0][1] *= 2
+    return a[0][0][1] * a[1][1][0] + a[1][0][0]
+
+
+@program(X, 4, features="rows that change places")
+def keeps_an_old_row(x, n):
+    a = [[x * i, 1.0] for i in range(n)]
+    total = 0.0
+    for k in range(n):
+        old = a[k]
+        a[k] = [old[0] * 2, x]
+        old[0] += 5.0
+        total += old[0] * a[k][0]
+    return total
+
+
+@program(X, 4, features="rows that change places")
+def makes_generations(x, n):
+    pop = [[x * i, x + i] for i in range(n)]
+    for g in range(3):
+        new = []
+        for k in range(n):
+            a, b = pop[k], pop[(k + 1) % n]
+            child = [0.5 * (u + v) for u, v in zip(a, b)]
+            if k % 2:
+                child[0] += x
+            new.append(child)
+        worst = min(range(n), key=lambda i: pop[i][0])
+        new[0] = pop[worst]
+        pop = new
+    return sum(p[0] * p[1] for p in pop)
