@@ -212,7 +212,7 @@ def promote(
                 made = replace(made, body=tidy_marks(prune(made.body)))
                 check_marks(made, walker)
         except LEARNED as found:
-            if isinstance(found, Escapes) and not facts.may_be_pooled(found.origin):
+            if isinstance(found, Escapes) and not facts.may_be_otherwise(found.origin):
                 used = replace(walker.at, is_tried=True) if found.is_tried and walker.at is not None else walker.at
                 reason = reason_of_escape(ir, facts.made_at(found.origin), used)
                 kept += [] if reason is None else [reason]

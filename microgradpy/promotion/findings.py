@@ -349,6 +349,10 @@ class Facts:
         made = {**{site: cls for site, (cls, _) in self.classes.items()}, **self.functions_made}
         return next((site for site, cls in made.items() if cls is origin[1]), origin)
 
+    def may_be_otherwise(self, origin: Origin) -> bool:
+        """Whether what is made there may be followed in another way."""
+        return self.may_be_pooled(origin) or is_of_items(self.refers.get(origin[:-1] if origin[-1:] == (ROWS,) else origin))
+
     def may_be_pooled(self, origin: Origin) -> bool:
         """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
         cls, names = self.classes.get(origin, (None, ()))
