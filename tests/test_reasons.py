@@ -104,7 +104,7 @@ def exchanges_rows(x):
     rows = [[x, 1.0], [2.0, x * x]]
     rows[0], rows[1] = rows[1], rows[0]
     rows[0][0] = x
-    return rows[0][0] * rows[0][1]
+    return rows[0][0] * max(rows)[1]
 
 
 def exchanges_indices(x):
@@ -236,7 +236,7 @@ def shares_variable(x):
 
     steps = [add]
     steps[0]()
-    return total
+    return total if steps[0].__name__ else x
 
 
 def calls_it_by_name(x):
@@ -283,7 +283,7 @@ def calls_by_name(f, x):
 
 
 def chooses_function(x, k):
-    return [math.sin, math.cos][k](x)
+    return {0: math.sin, 1: math.cos}[k](x)
 
 
 def chooses_branch(x, k):
@@ -430,7 +430,7 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         [
             "+0: `total` is tracked: a function assigns it that may be called later",
             "+0: `total` stays memory: it escapes in line +3, as the function that captures it is not followed",
-            "+3: `def add(): ...` stays memory: it escapes in line +7, as another object gets it",
+            "+3: `def add(): ...` stays memory: it escapes in line +9, as `steps[0].__name__` is not followed",
         ],
     ),
     (
@@ -451,8 +451,8 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         (1.5, 1),
         chooses_branch,
         [
-            "+1: `[math.sin, math.cos][k](x)` is dispatched: which function `[math.sin, math.cos][k]` is, is known at run time "
-            "only"
+            "+1: `{0: math.sin, 1: math.cos}[k](x)` is dispatched: which function `{0: math.sin, 1: math.cos}[k]` is, is known "
+            "at run time only"
         ],
     ),
     (

@@ -10,13 +10,14 @@ import ast
 import sys
 
 from microgradpy.frontend import fence
-from microgradpy.frontend.lower_comprehensions import CONSUMERS, collect, lower_quantifier
+from microgradpy.frontend.lower_comprehensions import CONSUMERS, collect, lower_first, lower_quantifier
 from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, Lowering, lowers
 from microgradpy.frontend.lower_expressions import lower_display
 from microgradpy.frontend.lower_variables import read_shared
 from microgradpy.frontend.places import LoopFrame
 from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import Const, Each, Opcode, Value, fresh
+from microgradpy.runtime.suspension import is_generator
 
 # Builtins that read the local or module variables of their caller, which is generated code while differentiating.
 _ALWAYS_LOOK_AROUND = (locals, globals, eval, exec, sys.exc_info, sys.exception)
@@ -34,6 +35,8 @@ def lower_call(low: Lowering, node: ast.Call, name: str) -> Value:
     match node.args:
         case [ast.GeneratorExp() as generator] if _is_quantifier(callee):
             return lower_quantifier(low, generator, _is(callee, any), name)
+        case [ast.GeneratorExp() as generator, *others] if _is(callee, next) and _is_first(low, node, generator):
+            return lower_first(low, generator, low.expression(others[0]) if others else None, name)
         case [ast.GeneratorExp() as generator, *others] if _consumes(callee, node.func):
             arguments = (collect(low, generator), *map(low.expression, others))
             return low.emit(callee, *arguments, node=node, name=name, keywords=_keywords(low, node))
@@ -67,6 +70,18 @@ def _is(value: Value, function: object) -> bool:
 
 def _is_quantifier(callee: Value) -> bool:
     return _is(callee, any) or _is(callee, all)
+
+
+def _is_first(low: Lowering, node: ast.Call, generator: ast.GeneratorExp) -> bool:
+    """Whether `next` ends with a default that may be read first, or else as the function does in which it is called."""
+    match node.args[1:]:
+        case [] if not node.keywords:
+            return not is_generator(low.unit.code)
+        case [ast.Constant()]:
+            return not node.keywords
+        case [ast.Name()]:
+            return not node.keywords and isinstance(generator.generators[0].iter, ast.Name)
+    return False
 
 
 def _consumes(callee: Value, node: ast.expr) -> bool:

@@ -5,7 +5,7 @@
                                                   if x > 0:
                                                       ys.append(f(x))
 
-`any` and `all` become loops that stop where Python stops.
+`any`, `all` and `next` become loops that stop where Python stops.
 """
 
 from __future__ import annotations
@@ -85,6 +85,26 @@ def lower_quantifier(low: Lowering, node: ast.GeneratorExp, stops_at: bool, name
         low.branch(low.env[key], *arms, node)
 
     _lower_generators(low, node, (key,), test, leave_too)
+    return low.env.pop(key)
+
+
+def lower_first(low: Lowering, node: ast.GeneratorExp, default: Value | None, name: str) -> Value:
+    """`next(...)`, which stops at the first item, or `next(..., default)`."""
+    key, found = low.hidden_name(name or "item"), low.hidden_name("found")
+    low.env |= {key: UNDEFINED if default is None else default, found: Const(False)}
+
+    def stop() -> None:
+        low.env[key] = low.expression(node.elt)
+        low.env[found] = Const(True)
+        low.break_out()
+
+    def leave_too() -> None:
+        low.branch(low.env[found], low.break_out, nothing, node)
+
+    _lower_generators(low, node, (key, found), stop, leave_too)
+    if default is None:
+        low.branch(low.env[found], nothing, lambda: low.raise_builtin(StopIteration, node=node), node)
+    del low.env[found]
     return low.env.pop(key)
 
 

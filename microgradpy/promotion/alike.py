@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from microgradpy.dataclasses import replace
 from microgradpy.promotion.base import Walk
 from microgradpy.promotion.findings import RANKS, Escapes, Nests, Shrinks
-from microgradpy.promotion.places import Known, ListOf, Object, Part, Table, lists_of
+from microgradpy.promotion.places import Known, ListOf, Object, Part, Table, lists_of, tables_of_object
 from microgradpy.runtime.heaps import LISTS
-from microgradpy.runtime.keyed import KEYED
+from microgradpy.runtime.keyed import CLASSES, KEYED
 
 
 def check_alike(walker: Walk, a: Object | Part, b: Object | Part) -> None:
@@ -17,6 +18,13 @@ def check_alike(walker: Walk, a: Object | Part, b: Object | Part) -> None:
     is_being_made = a in walker.constructed or b in walker.constructed
     if a.cls is not b.cls or a.cls in walker.facts.mutable or is_being_made:
         raise Escapes(a.origin if a.origin not in walker.facts.kept else b.origin)
+
+
+def check_pooled(known: Sequence[Known]) -> None:
+    """Let an object be in a pool that is there in the place of others which are."""
+    objects = [each for each in known if isinstance(each, Object) and each.cls not in CLASSES]
+    if objects and any(table.is_pool for each in known for table in tables_of_object(each)):
+        raise Escapes(objects[0].origin)
 
 
 def check_own(walker: Walk, *objects: Object) -> None:

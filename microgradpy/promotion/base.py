@@ -48,6 +48,7 @@ from microgradpy.promotion.places import (
     THERE,
     DictOf,
     Element,
+    Family,
     Field,
     Fields,
     Frame,
@@ -56,6 +57,7 @@ from microgradpy.promotion.places import (
     Known,
     ListOf,
     Object,
+    Packed,
     Part,
     Place,
     Row,
@@ -104,6 +106,10 @@ class Walk(ABC):
         """The `try`s in the bodies of which the walk is, outermost first."""
         self.loops: list[Any] = []
         """The loops in which the walk is, outermost first."""
+        self.before_loops: set[Place] = set()
+        """What is in sight where the outermost of them begins."""
+        self.captured_by_all: dict[tuple[type, str], Known] = {}
+        """What is in sight and captured by all functions that are made of the same text."""
         self.looping: dict[Var, set[Any]] = {}
         """The loops that change what handlers see, by the scope."""
         self.unsure: set[Field] = set()
@@ -116,6 +122,8 @@ class Walk(ABC):
         self.loop: Any = None
         self.constructed: set[Place] = set()
         self.consumed: set[Generator | Iterated] = set()
+        self.generators = 0
+        """In how many generators the walk is."""
         self.standing: dict[Object | ListOf, Element | Row | None] = {}
         """The objects and lists that are in lists; None for those of which it is not known where."""
         self.read_from: dict[Value, tuple[ListOf, int]] = {}
@@ -183,6 +191,31 @@ class Walk(ABC):
     @abstractmethod
     def as_item(self, place: ListOf, value: Var) -> Known:
         """An item of a container, as it was read."""
+
+    @abstractmethod
+    def is_there(self, target: Element) -> bool:
+        """Whether one of the objects of a pool is known not to be None."""
+
+    @abstractmethod
+    def among_functions(self, known: Known) -> Known:
+        """A function that is put somewhere as one of those that may be there."""
+
+    @abstractmethod
+    def as_record(self, packed: Packed, op: Op) -> Object:
+        """A namedtuple that was read from a container, with its fields."""
+
+    @abstractmethod
+    def if_pooled(self, known: Known) -> Known:
+        """A function of the module as one of those in pools, if it is there."""
+
+    @abstractmethod
+    def code_of(self, family: Family, item: Known) -> Value | None:
+        """What stands for an object among those of several classes."""
+
+    def family(self, tables: Iterable[Table]) -> Family:
+        """Several pools, in the order of all of them."""
+        order = list(self.facts.pools)
+        return Family(tuple(sorted(tables, key=lambda table: order.index(table.cls))))
 
     @abstractmethod
     def truth(self, known: Known, where: Location, frame: Frame) -> Known:

@@ -41,6 +41,7 @@ from microgradpy.promotion.places import (
     ListOf,
     Method,
     Object,
+    OfFunction,
     Packed,
     Partial,
     Table,
@@ -155,8 +156,7 @@ class Calls(Inlining):
         elif opcode is Opcode.SUSPEND and frame.step is not None:
             if len(self.trying) != frame.attempts:
                 raise Escapes(frame.path, is_tried=True)  # its `try` would catch what the loop raises
-            frame.step(arguments[0])
-            self.bind(op.results[0], NONE, frame)
+            self.bind(op.results[0], frame.step(arguments[0]) or NONE, frame)
         elif opcode is Opcode.MARK:
             attempt = next(each for each in self.trying if each.scope == self.known(op.payload, frame))
             self.out.append(attempt.mark(arguments, self.fields, op.where))
@@ -176,11 +176,13 @@ class Calls(Inlining):
         origin = (*frame.path, *op.results[:1])
         if self.makes_arranged(op, opcode, arguments, frame):
             return True
+        is_display = opcode is Opcode.LIST or (opcode is Opcode.TUPLE and any(map(self.is_function_known, arguments)))
+        arguments = self.all_among_functions(arguments) if is_display else arguments
         if opcode is Opcode.LIST and self.is_table(origin, arguments):
             self.new_table(op, origin, arguments, frame)
         elif opcode is Opcode.LIST and (unlike := _object_among_numbers(arguments)) is not None:
             raise Escapes(unlike.origin)  # it may be a number as well
-        elif opcode is Opcode.LIST and all(isinstance(each, _LISTED) or not is_thing(each) for each in arguments):
+        elif opcode is Opcode.LIST and all(map(_may_be_listed, arguments)):
             self.new_list_of(op, arguments, frame)
         elif opcode is Opcode.DICT:
             return self.makes_dict(op, origin, arguments, frame)
@@ -192,7 +194,7 @@ class Calls(Inlining):
                 self.bind(op.results[0], found, frame)
             return found is not None
         elif opcode is Opcode.CLOSURE and self.follows(op, origin, arguments):
-            self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
+            self.bind(op.results[0], self.made_function(op, Closure(origin, op.payload, arguments)), frame)
         else:
             return False
         return True
@@ -212,6 +214,7 @@ class Calls(Inlining):
         has_things = self.captures_things(op, arguments)
         calls_itself = any(isinstance(each, Const) and each.value is SELF for each in op.arguments)
         is_followed = has_things or calls_itself or origin in self.facts.written or _is_apart(op)
+        is_followed |= self.facts.functions.get(op.payload.code) in self.facts.pools
         return is_followed or self.has_names(op.payload.code)
 
     def has_names(self, code: types.CodeType) -> bool:
@@ -278,9 +281,7 @@ class Calls(Inlining):
                 self.helped = True
                 return self.inline(op, function, (cls, *arguments), keywords, frame, origin)
             case Object() | Element():
-                self.check_there(callee)
-                function = self.member_function(callee, "__call__")
-                return self.inline(op, function, (callee, *arguments), keywords, frame, origin_of(callee))
+                return self.call_object(op, callee, arguments, keywords, frame)
             case Const(value=function) if function is tie:
                 return self.tied(op, arguments, frame)
             case Const(value=function) if op.payload != RAISED:
@@ -292,13 +293,35 @@ class Calls(Inlining):
                 return self.call_that_makes(op, callee, arguments, keywords, frame)
         return None
 
+    def call_object(
+        self, op: Op, callee: Object | Element, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """What a call of an object gives, which may stand for a function."""
+        if isinstance(callee, Element) and issubclass(callee.cls, OfFunction):
+            return self.call_function(op, callee, arguments, keywords, frame)
+        self.check_there(callee)
+        function = self.member_function(callee, "__call__")
+        return self.inline(op, function, (callee, *arguments), keywords, frame, origin_of(callee))
+
     def check_called(self, callee: Known, given: tuple[Known, ...]) -> None:
-        """Let a function that is made inside be in sight where it is called, if it yields or is given what is in sight only."""
+        """Let functions that are made inside be in sight where one of them is called; or one, if it yields or is given what is
+        in sight only."""
+        ways = self.either.get(callee, ()) if isinstance(callee, Var) else ()
+        if ways and not self.facts.beside_writes and all(map(self.is_function_known, ways)):
+            self.all_among_functions(ways)
         made = self.kinds.builder.producers.get(callee) if isinstance(callee, Var) and callee in self.fresh else None
         code = made.payload.code if made is not None and isinstance(made.payload, ClosureBody) else None
         yields = code is not None and is_generator(code) and code.co_name != "<genexpr>"
         if yields or (code is not None and any(map(is_only_in_sight, given))):
             raise Writes(self.fresh[callee])  # type: ignore[index]
+
+    def called_as_known(self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known:
+        """What a call of a constant gives."""
+        found = self.call(op, callee, arguments, keywords, frame)
+        if found is None:
+            self.emit(op, callee, arguments, keywords, frame)
+            return self.known_result(op, frame)
+        return found
 
     def of_partial(self, op: Op, callee: Partial, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         """What a call of a `functools.partial` gives."""
@@ -456,6 +479,11 @@ def _object_among_numbers(items: tuple[Known, ...]) -> Object | None:
     if not any(isinstance(each, _NUMBERED) for each in items):
         return None
     return next((each for each in items if isinstance(each, Object) and not classes.is_record(each.cls)), None)
+
+
+def _may_be_listed(item: Known) -> bool:
+    """Whether something may be in a list in sight."""
+    return isinstance(item, _LISTED) or not is_thing(item) or (isinstance(item, Object) and classes.is_record(item.cls))
 
 
 def _is_apart(op: Op) -> bool:

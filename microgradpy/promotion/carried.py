@@ -10,13 +10,14 @@ from microgradpy.ir.kinds import INT, UNKNOWN, Kind, join, map_axes
 from microgradpy.ir.nodes import Const, Value, Var, fresh
 from microgradpy.promotion.alike import are_alike, check_alike, check_depths, check_keys, check_own, check_same_class, other_of
 from microgradpy.promotion.base import Walk, field_hint, fields_of
-from microgradpy.promotion.findings import Escapes, Writes
+from microgradpy.promotion.findings import Escapes, Numbers, Writes
 from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
     THERE,
     AnyOf,
     Element,
+    Family,
     Field,
     Fields,
     Known,
@@ -28,9 +29,11 @@ from microgradpy.promotion.places import (
     Row,
     Table,
     Thing,
+    is_of_function,
     is_thing,
     lists_of,
     origin_of,
+    tables_of_object,
 )
 from microgradpy.runtime.keyed import CLASSES
 
@@ -67,10 +70,10 @@ class Slot:
 class Loop:
     """A loop while it is walked. `wanted` are the fields that it carries, `merging` the parameters that are another object in
     each iteration, `others` what is assumed of those that do not stay of the kind that they begin with,
-    `pools` what those that begin as None refer to."""
+    `pools` what those refer to that begin as None, or as an object of one of several classes."""
 
     def __init__(
-        self, walker: Walk, wanted: list[Field], merging: set[Any], others: dict[Any, Kind], pools: dict[Any, Table]
+        self, walker: Walk, wanted: list[Field], merging: set[Any], others: dict[Any, Kind], pools: dict[Any, Table | Family]
     ) -> None:
         self.walker = walker
         self.wanted = wanted
@@ -100,8 +103,12 @@ class Loop:
         """What is carried: in the loop, and after it."""
         if isinstance(initial, Row):
             initial = self.walker.plain(initial)
-        if key in self.pools and initial == Const(None):
-            initial = Element(self.pools[key], NO_OBJECT, True)
+        pool = self.pools.get(key)
+        initial = initial if pool is None else self.walker.if_pooled(initial)
+        if isinstance(pool, Family) and isinstance(initial, Element | AnyOf):
+            initial = AnyOf(pool, self.walker.code_of(pool, initial))  # type: ignore[arg-type]
+        elif isinstance(pool, Table) and initial == Const(None):
+            initial = Element(pool, NO_OBJECT, True)
         if not is_thing(initial):
             return self.carry_value(key, initial, at, variables)  # type: ignore[arg-type]
         if isinstance(initial, Element):
@@ -205,6 +212,7 @@ class Loop:
             if is_none:
                 return NO_OBJECT
             if not isinstance(found, Element) or found.table is not initial.table:
+                self.check_family(key, initial, found)
                 self.walker.check_decided(found, initial.table)
                 raise Escapes(initial.table.origin)
             return found.index
@@ -230,15 +238,26 @@ class Loop:
             match initial, at(values):
                 case Packed(), Packed() as found if found.form == initial.form:
                     return found.value
-                case AnyOf(), AnyOf() as found if found.family == initial.family:
-                    return found.code
+                case AnyOf(), Element() | AnyOf() as found:
+                    self.check_family(key, initial, found)
+                    code = self.walker.code_of(initial.family, found)
+                    if code is not None:
+                        return code
             raise Escapes(origin_of(initial))
 
         before = initial.value if isinstance(initial, Packed) else initial.code
         parameter, result = self.carry_value(key, before, value, variables)
         if isinstance(initial, Packed):
-            return Packed(initial.form, parameter), Packed(initial.form, result)  # type: ignore[arg-type]
+            return replace(initial, value=parameter), replace(initial, value=result)  # type: ignore[arg-type]
         return AnyOf(initial.family, parameter), AnyOf(initial.family, result)  # type: ignore[arg-type]
+
+    def check_family(self, key: Any, initial: Element | AnyOf, found: Known) -> None:
+        """Let the loop begin anew if it carries objects of other classes as well."""
+        tables = dict.fromkeys((*tables_of_object(initial), *tables_of_object(found)))
+        is_other = len(tables) > len(tables_of_object(initial)) and isinstance(found, Element | AnyOf)
+        is_known = all(self.is_present(each) for each in (initial, found) if isinstance(each, Element))
+        if is_other and is_known and all(table.is_pool for table in tables):
+            raise Numbers(self, key, self.walker.family(tables))
 
     def is_present(self, element: Element) -> bool:
         """Whether an object of a pool is known not to be None."""
@@ -294,6 +313,9 @@ class Loop:
             raise Merges(key)
         if are_alike(thing, found):
             raise Merges(key)
+        if is_of_function(thing) or is_of_function(found):
+            self.walker.among_functions(thing)
+            self.walker.among_functions(found)
         check_depths(thing, found)
         if isinstance(thing, ListOf | Object) and found in self.walker.fresh:
             raise Writes(self.walker.fresh[found])  # type: ignore[index]  # it may be in sight as well
@@ -301,6 +323,10 @@ class Loop:
 
     def end_of(self, slot: Slot, end: Known) -> Value:
         """The value of a slot where an iteration ends."""
+        if is_of_function(end) and isinstance(slot.initial, Const):
+            first, other = map(self.walker.among_functions, (slot.initial, end))
+            if isinstance(first, Element):
+                self.check_family(slot.key, first, other)
         if isinstance(end, Element):
             self.walker.check_decided(slot.parameter, end.table)
         if isinstance(end, ListOf) and slot.initial in self.walker.fresh:

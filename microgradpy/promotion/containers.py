@@ -12,7 +12,7 @@ from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import column_hint, fields_of
-from microgradpy.promotion.findings import Escapes, Facts, Holds, Origin, Picks, Writes
+from microgradpy.promotion.findings import ROWS, Escapes, Facts, Holds, Origin, Picks, Refers, Writes
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
@@ -37,6 +37,7 @@ from microgradpy.promotion.places import (
     first_origin,
     is_thing,
     origin_of,
+    tables_of_object,
 )
 from microgradpy.runtime.keyed import CLASSES
 from microgradpy.runtime.numbers import length_given
@@ -52,7 +53,6 @@ class Containers(Numbered):
 
     def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
         super().__init__(function, lower, facts)
-        self.appended: set[Origin] = set()
         self.contents: dict[Value, tuple[Value, ...]] = {}
         """What is in a version of a list, or in a tuple, where all of it is known."""
         self.made: Known | None = None
@@ -68,12 +68,15 @@ class Containers(Numbered):
         origin = (*frame.path, result)
         of_library = (known.hint for known in frame.values.values() if isinstance(known, Object) and known.cls in CLASSES)
         hint = next(of_library, "") or result.hint  # a list of such an object has its name
-        place = self.list_at(origin, hint, depth=self.facts.nested.get(origin, 0))
+        are_rows = self.facts.refers.get(origin, ())[:1] == (ROWS,)
+        place = self.list_at(origin, hint, depth=0 if are_rows else self.facts.nested.get(origin, 0))
         made = self.define(replace(result, hint=hint, user_named=True) if hint != result.hint else result, frame)
         frame.values[result] = made
         if place.depth and op.callee is not Opcode.LIST:
             raise Escapes(origin)  # what is in two lists has two names
+        self.make_rows(place)
         if op.callee is Opcode.LIST:
+            self.check_classes(place, known)
             given = tuple(self.given_to(place, each) for each in known)
         else:
             given = tuple(self.joined_to(place, each) for each in known)
@@ -85,6 +88,12 @@ class Containers(Numbered):
         self.bind(result, place, frame)
         for number, (each, value) in enumerate(zip(known, given, strict=True) if place.depth else ()):
             self.stands(each, Row(place, (Const(number),), made, value))  # type: ignore[arg-type]
+
+    def check_classes(self, place: ListOf, items: tuple[Known, ...]) -> None:
+        """Let a list be known to hold objects of all the classes that the items are of."""
+        tables = dict.fromkeys(table for each in items for table in tables_of_object(each) if table.is_pool)
+        if len(tables) > 1 and place.key not in self.facts.refers:
+            raise Refers(place.key, ("any", tuple(table.origin for table in tables)))
 
     def given_to(self, place: ListOf, item: Known) -> Value:
         """What a container in sight gets for an item."""
@@ -270,7 +279,7 @@ class Containers(Numbered):
         if place.of is not None:
             if not self.is_slice(index):
                 raise Escapes(place.origin)
-            return self.new_numbers(op, place.of, frame, holds_none=place.holds_none)
+            return self.new_numbers(op, place.of, place.origin, frame, holds_none=place.holds_none)
         self.read_from[read] = place, len(indices)  # type: ignore[index]
         return read
 
@@ -304,6 +313,7 @@ class Containers(Numbered):
         if isinstance(target, ListOf) and target.sort != "list":
             return self.write_part(op, target, index, value)
         if isinstance(target, ListOf | Row) and not is_thing(index):
+            self.check_rows(target, index, value)
             if target.depth:
                 raise Escapes(origin_of(target))
             place = target if isinstance(target, ListOf) else target.place
@@ -329,6 +339,15 @@ class Containers(Numbered):
         if not isinstance(key, Const) and not is_thing(key) and not self.facts.beside_writes:
             if place.origin not in self.facts.written:
                 raise Writes(place.origin)
+
+    def check_rows(self, target: ListOf | Row, index: Known, value: Known) -> None:
+        """Let the lists in a list go by their numbers if they change places, or others take their places."""
+        if not isinstance(target, ListOf) or self.kinds.of(index) != INT or target.field or self.facts.beside_writes:
+            return
+        is_known = target.key in self.facts.refers or target.key in self.facts.whole_items or target.origin[-1:] == (ROWS,)
+        is_list = isinstance(value, ListOf) and value.sort == "list" and not value.depth and value.of is None
+        if not is_known and (target.depth == 1 or (is_list and not target.depth)):
+            raise Refers(target.key, (ROWS, target.origin))
 
     def write_list(self, op: Op, target: ListOf | Row, index: Known, value: Value) -> None:
         self.helped = True

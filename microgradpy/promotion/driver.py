@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, final
 
+import numpy as np
+
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.closures import ClosureBody
@@ -16,7 +18,7 @@ from microgradpy.frontend.exceptions import caught
 from microgradpy.frontend.marks import tidy_marks
 from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import Kind, holds_numbers
-from microgradpy.ir.nodes import Const, For, Function, Op, Opcode, Statement, Try, While
+from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Statement, Try, While, Yield
 from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion import keying
@@ -45,6 +47,8 @@ _CHANGE = (operator.imul, operator.delitem, operator.setitem)
 
 def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
     """Whether an operation makes or changes what may be in sight."""
+    if isinstance(statement, If) or getattr(statement, "callee", None) in (Opcode.LIST, Opcode.TUPLE):
+        return _has_functions(statement)
     if not isinstance(statement, Op) or not isinstance(statement.callee, Const):
         is_of_module = isinstance(statement, Op) and statement.callee is Opcode.GLOBAL
         if is_of_module and type(function.__globals__.get(str(statement.payload))) is functools.partial:  # type: ignore[union-attr]
@@ -65,6 +69,16 @@ def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
             is_of_class = isinstance(owner, Const) and is_of_users(owner.value)  # which may have it as a class method
             return is_of_class or (isinstance(name, Const) and (name.value in WRITING or name.value in keying.WRITING))
     return False
+
+
+def _has_functions(statement: Statement) -> bool:
+    """Whether functions of the module are put into a display, or are what a branch gives."""
+    given = statement.arguments if isinstance(statement, Op) else ()
+    if isinstance(statement, If):
+        ends = (arm.terminator for arm in (statement.then, statement.orelse))
+        given = tuple(value for end in ends if isinstance(end, Yield) for value in end.values)
+    values = (each.value for each in given if isinstance(each, Const))
+    return any(isinstance(each, types.FunctionType | types.BuiltinFunctionType | np.ufunc) for each in values)
 
 
 def _callee_makes_memory(function: types.FunctionType, callee: types.FunctionType) -> bool:

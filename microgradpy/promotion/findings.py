@@ -18,8 +18,11 @@ Origin = tuple[Any, ...]
 """Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""
 
 Form = tuple[Any, ...]
-"""What the items of a container refer to: the origin of a table, or `("any", tables)`, or `("tuple",
-forms)`, with None for a value and `("maybe", table)` for an object that may be None."""
+"""What the items of a container refer to: the origin of a table; `("any", tables)`; `("tuple", forms)`, with None for a value
+and `("maybe", table)` for an object that may be None, and for namedtuples `("tuple", forms, class)`; or `("rows", origin)`."""
+
+
+ROWS = "rows"
 
 
 class Escapes(Exception):
@@ -61,6 +64,14 @@ class Refers(Exception):
     def __init__(self, key: Origin, table: Form) -> None:
         super().__init__(key, table)
         self.key, self.table = key, table
+
+
+class Gathers(Exception):
+    """A function is put where others may be: it is one of those in a pool, which has what they have captured under names."""
+
+    def __init__(self, cls: type, names: tuple[str, ...]) -> None:
+        super().__init__(cls, names)
+        self.cls, self.names = cls, names
 
 
 class Writes(Exception):
@@ -181,7 +192,7 @@ class Guards(Exception):
         self.loops = loops
 
 
-OfTables = Enters | HoldsNone | Picks | Recurs | Refers
+OfTables = Enters | Gathers | HoldsNone | Picks | Recurs | Refers
 OfChange = Asked | ReadMeanwhile | Shrinks
 OfArguments = Assigned | Changes | Reads | Whole
 Learned = Escapes | Guards | Holds | Keys | Mutates | Nests | OfArguments | OfChange | OfTables | Writes
@@ -216,6 +227,8 @@ class Facts:
     """The loops over them in which they are written into."""
     refers: dict[Origin, Form] = field(default_factory=dict)
     """The tables that items of containers, and fields of objects in tables, are in."""
+    whole_items: set[Origin] = field(default_factory=set)
+    """The containers in which namedtuples are namedtuples, and lists are lists: somebody takes them as such."""
     with_none: set[Origin] = field(default_factory=set)
     """The containers of objects in which there may be None."""
     picks: dict[Origin, Origin] = field(default_factory=dict)
@@ -234,6 +247,12 @@ class Facts:
     """The classes, and the names of the fields, of the objects that constructors make."""
     pools: dict[type, tuple[str, ...]] = field(default_factory=dict)
     """The classes whose objects are in pools, with their fields."""
+    functions: dict[Any, type] = field(default_factory=dict)
+    """The classes that stand for functions in containers, by the code of those that are made inside, and by the others."""
+    bodies: dict[type, Any] = field(default_factory=dict)
+    """Which functions these are: what makes them, or a constant."""
+    functions_made: dict[Origin, type] = field(default_factory=dict)
+    """Where they are made."""
     recursive: set[types.CodeType] = field(default_factory=set)
     """The functions that call themselves, with something in sight."""
     returned: dict[types.CodeType, tuple[Origin, bool]] = field(default_factory=dict)
@@ -260,7 +279,7 @@ class Facts:
                 self.learn_of_arguments(found)
             case Shrinks() | Asked() | ReadMeanwhile():
                 self.learn_of_change(found)
-            case Enters() | HoldsNone() | Picks() | Recurs() | Refers():
+            case Enters() | Gathers() | HoldsNone() | Picks() | Recurs() | Refers():
                 self.learn_of_tables(found)
             case Escapes(origin=origin):
                 self.keep(origin)
@@ -314,6 +333,8 @@ class Facts:
         match found:
             case Enters():
                 self.enter(*found.keys_in(self.displays))
+            case Gathers():
+                self.pools[found.cls] = found.names
             case HoldsNone(key=key):
                 self.with_none.add(key)
             case Refers(key=key):
@@ -348,14 +369,15 @@ class Facts:
         cls = origin[1] if origin[:1] == ("pool",) else self.classes.get(origin, (None,))[0]
         return cls if is_class_of_dicts(cls) else None
 
-    def may_be_otherwise(self, origin: Origin) -> bool:
-        """Whether what escapes may be followed in another way."""
-        return self.may_enter(origin) or self.may_be_pooled(origin) or self.entered(origin) is not None
-
     def keep(self, origin: Origin) -> None:
         """Let what has an origin stay memory; but dicts become objects first, and objects get a pool, if their class has had
         none."""
-        if self.may_enter(origin):
+        origin = origin[:-1] if origin[-1:] == (ROWS,) else origin
+        form = self.refers.get(origin)
+        if is_of_items(form):
+            del self.refers[origin]
+            self.whole_items.add(origin)
+        elif self.may_enter(origin):
             self.enter(self.displays[origin], ())
         elif (cls := self.entered(origin)) is not None and not self.may_be_pooled(origin):
             self.leave(cls.first)
@@ -363,6 +385,7 @@ class Facts:
             self.unpooled.add(origin[1])
             del self.pools[origin[1]]
             self.kept |= {site for site, (cls, _) in self.classes.items() if cls is origin[1]}
+            self.kept |= {site for site, cls in self.functions_made.items() if cls is origin[1]}
         elif self.may_be_pooled(origin):
             cls, names = self.classes[origin]
             self.pools[cls] = names
@@ -379,7 +402,14 @@ class Facts:
         """Where what has an origin is made, or the first of the objects of a pool."""
         if origin[:1] != ("pool",):
             return origin
-        return next(site for site, (cls, _) in self.classes.items() if cls is origin[1])
+        made = {**{site: cls for site, (cls, _) in self.classes.items()}, **self.functions_made}
+        return next((site for site, cls in made.items() if cls is origin[1]), origin)
+
+    def may_be_otherwise(self, origin: Origin) -> bool:
+        """Whether what is made there may be followed in another way."""
+        if self.may_enter(origin) or self.may_be_pooled(origin) or self.entered(origin) is not None:
+            return True
+        return is_of_items(self.refers.get(origin[:-1] if origin[-1:] == (ROWS,) else origin))
 
     def may_be_pooled(self, origin: Origin) -> bool:
         """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
@@ -395,11 +425,16 @@ def _copied(facts: dict[str, Any]) -> dict[str, Any]:
     return {name: copy.copy(value) for name, value in facts.items()}
 
 
+def is_of_items(form: Form | None) -> bool:
+    """Whether what a container refers to are namedtuples or lists, which somebody may take as such."""
+    return form is not None and (form[0] == ROWS or (form[0] == "tuple" and len(form) > 2))
+
+
 def origins_in(form: Form | None) -> tuple[Origin, ...]:
     """The tables in what a container refers to."""
     if form is None:
         return ()
-    if form[0] == "maybe":
+    if form[0] in ("maybe", ROWS):
         return (form[1],)
     if form[0] == "any":
         return form[1]  # type: ignore[no-any-return]

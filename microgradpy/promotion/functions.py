@@ -38,14 +38,13 @@ from microgradpy.ir.traversal import regions, terminators, walk
 from microgradpy.promotion import classes, iterated
 from microgradpy.promotion.class_members import defaults_of
 from microgradpy.promotion.conditions import asked_only
-from microgradpy.promotion.factories import returns_what_it_makes
 from microgradpy.promotion.findings import Escapes, Facts, Origin, Recurs, Writes
 from microgradpy.promotion.library import is_text, placed
 from microgradpy.promotion.modules import called_at, module_of, of_module
 from microgradpy.promotion.places import Closure, DictOf, Display, Frame, Generator, Known, Part, is_thing
 from microgradpy.promotion.recursion import Recursion, call_recursive
 from microgradpy.promotion.walker import Walker
-from microgradpy.promotion.writers import may_write, written_captures, written_parameters
+from microgradpy.promotion.writers import may_write, returns_what_it_makes, written_captures, written_parameters
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bytecode import names_in
 from microgradpy.runtime.making import LATER
@@ -195,6 +194,8 @@ class Functions(Walker):
         """Whether a function returns a closure with variables of its own, or an object that it has made."""
         if not is_followed(function, self.function) or rrule.has(function) or is_non_differentiable(function):
             return False
+        if ("factory", function.__code__) in self.facts.written:
+            return True
         try:
             ir, _ = self.lowered(function, ())
         except Escapes:

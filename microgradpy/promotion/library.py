@@ -30,7 +30,7 @@ Named = Mapping[str, Known]
 class WrittenOut:
     """The text of a call, and what it is given: those of its arguments that are called, those that are run over, and others. If
     the text takes items by their places (`by_place`), they have to be in a list, or there is another text (`otherwise`). The
-    `present` are not to be None, and the `numbers` are whole."""
+    `present` are not to be None, and the `numbers` are whole. Some are for generators (`of_generators`), which they leave."""
 
     text: Any
     functions: tuple[Known, ...]
@@ -41,6 +41,7 @@ class WrittenOut:
     functions_first: bool = True
     present: tuple[Known, ...] = ()
     numbers: tuple[Known, ...] = ()
+    of_generators: bool = False
 
     @property
     def arguments(self) -> tuple[Known, ...]:
@@ -153,6 +154,16 @@ def _taken_while(given: Given, named: Named) -> WrittenOut | None:
     return WrittenOut(written_out.taken_while, given[:1], given[1:]) if len(given) == 2 and not named else None
 
 
+def _leaving(texts: Mapping[int, Any]) -> Choose:
+    """The texts of a function that leaves a generator, by how many arguments it has."""
+
+    def choose(given: Given, named: Named) -> WrittenOut | None:
+        is_known = len(given) in texts and not named
+        return WrittenOut(texts[len(given)], (), given[:1], given[1:], of_generators=True) if is_known else None
+
+    return choose
+
+
 def _repeated(given: Given, named: Named) -> WrittenOut | None:
     if len(given) != 2 or named:
         return None
@@ -207,6 +218,9 @@ _CHOICES: dict[Any, Choose] = {
     itertools.islice: _first,
     itertools.takewhile: _taken_while,
     itertools.repeat: _repeated,
+    any: _leaving({1: written_out.is_any}),
+    all: _leaving({1: written_out.are_all}),
+    next: _leaving({1: written_out.first_item, 2: written_out.first_item_or}),
     sorted: _sorted,
     heapq.nsmallest: _best_of(False),
     heapq.nlargest: _best_of(True),

@@ -33,6 +33,7 @@ from microgradpy.promotion.conditions import present_where
 from microgradpy.promotion.findings import Escapes, Numbers
 from microgradpy.promotion.places import (
     Element,
+    Family,
     Field,
     Frame,
     Known,
@@ -54,11 +55,13 @@ Holder = Table | Picked | ListOf | Row
 def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
     """Append a loop. It is walked until nothing more turns out to be changed in it."""
     initial = tuple(walker.known(value, frame) for value in statement.initial)
+    if len(walker.loops) == 1:
+        walker.before_loops = {place for place, _ in walker.fields}
     entry, out, shown, handed = walker.fields, walker.out, set(walker.shown), frozenset(walker.handed)
     wanted: list[Field] = []
     merging: set[Any] = set()
     others: dict[Any, Kind] = {}
-    pools: dict[Any, Table] = {}
+    pools: dict[Any, Table | Family] = {}
     undecided = dict(walker.undecided)
     while True:
         walker.undecided = dict(undecided)

@@ -8,8 +8,8 @@ from typing import final
 
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import join
-from microgradpy.ir.nodes import Const, Statement, Terminator, Value, Var, Yield, fresh
-from microgradpy.promotion.alike import are_alike, check_alike, check_keys, check_own, check_same_class, other_of
+from microgradpy.ir.nodes import Const, Op, Opcode, Statement, Terminator, Value, Var, Yield, fresh
+from microgradpy.promotion.alike import are_alike, check_alike, check_keys, check_own, check_pooled, check_same_class, other_of
 from microgradpy.promotion.base import Walk, field_hint, fields_of
 from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.places import (
@@ -18,6 +18,7 @@ from microgradpy.promotion.places import (
     THERE,
     AnyOf,
     Element,
+    Family,
     Field,
     Fields,
     Frame,
@@ -28,9 +29,11 @@ from microgradpy.promotion.places import (
     Part,
     Place,
     Table,
+    is_of_function,
     is_thing,
     lists_of,
     origin_of,
+    tables_of_object,
 )
 from microgradpy.runtime.keyed import CLASSES
 
@@ -71,7 +74,8 @@ class Merge:
         """What the results of the branch are, and what the fields are after it. The arms get their ends."""
         known = []
         for each, old in zip(zip(*(arm.yielded or () for arm in self.arms), strict=True), results, strict=True):
-            known.append(self.of(each, lambda old=old: self.walker.define(old, frame), always=True))  # type: ignore[misc]
+            always = old not in self.walker.asked_only
+            known.append(self.of(each, lambda old=old: self.walker.define(old, frame), always=always))  # type: ignore[misc]
         fields: Fields = {}
         for key in before:
             place = key[0]
@@ -105,6 +109,7 @@ class Merge:
         return found
 
     def of(self, known: tuple[Known, ...], variable: Callable[[], Var], *, always: bool = False) -> Known:
+        known = tuple(map(self.walker.if_pooled, known))
         things = self.things(known, variable) if any(map(is_thing, known)) else None
         if things is not None or (all(each == known[0] for each in known) and not always):
             return known[0] if things is None else things
@@ -128,7 +133,7 @@ class Merge:
     def things(self, known: tuple[Known, ...], variable: Callable[[], Var]) -> Known | None:
         """What stands for any of some, at least one of which is something in sight; None if they are plain values from here
         on."""
-        first = known[0]
+        first, *_ = known = self.as_records(known)
         if all(each is first for each in known):
             return first
         for other in known[1:]:
@@ -141,14 +146,32 @@ class Merge:
         if isinstance(first, ListOf | Table) and all(are_alike(first, each) for each in known) and self.are_own(known):
             return self.containers(known, variable)  # type: ignore[arg-type]
         one = next((each for each in known if isinstance(each, Element | Packed | AnyOf)), None)
+        if any(map(is_of_function, known)):
+            known = tuple(map(self.walker.among_functions, known))
+        check_pooled(known)
+        family = self.family_of(known)
+        if family is not None:
+            return AnyOf(family, self.of(self.codes(family, known), variable))  # type: ignore[arg-type]
         match one:
             case Element():
                 return self.elements(one, known, variable)
             case Packed() if all(isinstance(each, Packed) and each.form == one.form for each in known):
-                return Packed(one.form, self.of(tuple(each.value for each in known), variable))  # type: ignore[arg-type, union-attr]
-            case AnyOf() if all(isinstance(each, AnyOf) and each.family == one.family for each in known):
-                return AnyOf(one.family, self.of(tuple(each.code for each in known), variable))  # type: ignore[arg-type, union-attr]
+                return replace(one, value=self.of(tuple(each.value for each in known), variable))  # type: ignore[arg-type, union-attr]
         return None
+
+    def as_records(self, known: tuple[Known, ...]) -> tuple[Known, ...]:
+        """Namedtuples that were read from containers like those that were not."""
+        classes = {each.cls for each in known if isinstance(each, Object)}
+        if len(classes) != 1 or not all(isinstance(each, Object) or is_tuple_of(each, *classes) for each in known):
+            return known
+        found = []
+        for arm, each in zip(self.arms, known, strict=True):
+            outer, self.walker.out = self.walker.out, arm.statements
+            kept, self.walker.fields = self.walker.fields, arm.fields
+            op = Op(Opcode.UNPACK, (), (fresh(""),))
+            found.append(self.walker.as_record(each, op) if isinstance(each, Packed) else each)
+            self.walker.out, self.walker.fields = outer, kept
+        return tuple(found)
 
     def elements(self, one: Element, known: tuple[Known, ...], variable: Callable[[], Var]) -> Element | None:
         """Objects of a table, or None."""
@@ -164,6 +187,25 @@ class Merge:
         number = self.of(tuple(numbers), variable)
         self.walker.counters |= {number} if isinstance(number, Var) else set()
         return Element(one.table, number, may_be_none)  # type: ignore[arg-type]
+
+    def family_of(self, known: tuple[Known, ...]) -> Family | None:
+        """The pools of objects of several classes."""
+        tables = dict.fromkeys(table for each in known for table in tables_of_object(each))
+        is_one = len(tables) < 2 or not all(isinstance(each, Element | AnyOf) for each in known)
+        if is_one or not all(table.is_pool for table in tables):
+            return None
+        if not all(self.walker.is_there(each) for each in known if isinstance(each, Element)):
+            return None
+        return self.walker.family(tables)
+
+    def codes(self, family: Family, known: tuple[Known, ...]) -> tuple[Known, ...]:
+        """What stands for objects among those of several classes, found out in each arm."""
+        found = []
+        for arm, each in zip(self.arms, known, strict=True):
+            outer, self.walker.out = self.walker.out, arm.statements
+            found.append(self.walker.code_of(family, each))
+            self.walker.out = outer
+        return tuple(found)  # type: ignore[arg-type]
 
     def are_own(self, known: tuple[Known, ...]) -> bool:
         """Whether nobody has what is in some containers."""
@@ -228,3 +270,8 @@ class Merge:
             raise Escapes(a.origin)  # the body goes on with both
         check_own(self.walker, a, b)
         check_keys(self.walker, a, b)
+
+
+def is_tuple_of(known: Known, cls: type) -> bool:
+    """Whether something is a namedtuple of a class that was read from a container."""
+    return isinstance(known, Packed) and known.form.cls is cls

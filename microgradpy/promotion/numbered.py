@@ -15,14 +15,31 @@ from abc import abstractmethod
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.nodes import Const, Location, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
+from microgradpy.ir.kinds import INT
+from microgradpy.ir.nodes import (
+    Const,
+    If,
+    Location,
+    Op,
+    Opcode,
+    Region,
+    Value,
+    Var,
+    Yield,
+    fresh,
+    function_constant,
+    operator_constant,
+)
+from microgradpy.promotion.class_members import class_constant
+from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.copies import Copies
-from microgradpy.promotion.findings import Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers
+from microgradpy.promotion.findings import ROWS, Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers, is_of_items
+from microgradpy.promotion.forms import encoded, form_of, form_of_item, joined_classes, number_of, wider_form
 from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.loops import length_of
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
-    NO_OBJECT,
     AnyOf,
     Element,
     Family,
@@ -34,14 +51,15 @@ from microgradpy.promotion.places import (
     Packed,
     Packing,
     Row,
+    Rows,
     Table,
     Values,
     form_of_items,
+    is_thing,
     origin_of,
-    tables_of,
 )
 
-_MUL, _ADD, _MOD, _FLOORDIV = map(operator_constant, ("mul", "add", "mod", "floordiv"))
+_MUL, _ADD, _MOD, _FLOORDIV, _EQ = map(operator_constant, ("mul", "add", "mod", "floordiv", "eq"))
 _BOOL, _GETITEM = function_constant(bool), operator_constant("getitem")
 
 
@@ -50,7 +68,10 @@ class Numbered(Copies):
 
     def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
         super().__init__(function, lower, facts)
+        self.appended: set[Origin] = set()
         self.tables_made: dict[Origin, Table] = {}
+        self.rows_made: dict[Origin, Rows] = {}
+        """The lists in lists that change places, by the list where that was found."""
 
     # Forms
 
@@ -68,7 +89,10 @@ class Numbered(Copies):
             return None
         if form[0] == "any":
             tables = [self.tables_made[origin] for origin in form[1] if origin in self.tables_made]
-            return Family(tuple(tables)) if len(tables) == len(form[1]) else None
+            return self.family(tables) if len(tables) == len(form[1]) else None
+        if form[0] == ROWS:
+            place = ListOf((*form[1], ROWS), "rows", 1)
+            return self.rows_made.setdefault(form[1], Rows(place))
         if form[0] == "maybe":
             table = self.tables_made.get(form[1])
             return None if table is None else Maybe(table)
@@ -76,23 +100,24 @@ class Numbered(Copies):
             return self.tables_made.get(form)
         found = tuple(map(self.made_of, form[1]))
         is_whole = all(each is not None or asked is None for each, asked in zip(found, form[1], strict=True))
-        return Packing(found) if is_whole else None
+        return Packing(found, *form[2:]) if is_whole else None
 
     def given_to(self, place: ListOf, item: Known) -> Value:
         """What a container in sight gets for an item."""
+        item = self.among_functions(item)
         if place.depth:
             return self.row_of(place, item)
+        item = self.as_tuple(place, item)
+        if isinstance(place.of, Rows):
+            return self.number_of_row(place.of, place, item)
         found = self.code_of(place.of, item) if isinstance(place.of, Family) else encoded(place.of, item)
         if found is not None:
             self.check_none(place, item)
             return found
-        form = form_of_item(item) if place.of is None else None
-        if form is not None:
-            self.refer(place, form)
-        wider = wider_form(form_of(place.of), form_of(item.form)) if isinstance(item, Packed) else None
-        wider = joined_classes(place.of, item) if isinstance(item, Element) else wider
-        if wider is not None and wider != form_of(place.of):
-            raise Refers(place.key, wider)
+        found = self.packed_anew(place.of, item)
+        if found is not None:
+            return found
+        self.check_form(place, item)
         if isinstance(item, ListOf) and item.of is not None and place.of is None and place.sort == "list":
             raise Nests(place.origin, item.depth + 1)
         if place.of is not None:
@@ -101,6 +126,64 @@ class Numbered(Copies):
                 raise Escapes(item.origin)
             raise Escapes(place.origin)
         return self.plain(item)
+
+    @abstractmethod
+    def among_functions(self, known: Known) -> Known:
+        """A function that is put somewhere as one of those that may be there."""
+
+    def as_tuple(self, place: ListOf, item: Known) -> Known:
+        """A namedtuple as the tuple that a container has of it, unless somebody takes these as what they are."""
+        if not isinstance(item, Object) or not is_record(item.cls) or place.field or place.depth or self.facts.beside_writes:
+            return item
+        fields = self.items_of_record(item)
+        is_known = all(isinstance(each, Element | AnyOf | Packed) or not is_thing(each) for each in fields)
+        if place.key in self.facts.whole_items or not is_known:
+            return item
+        forms = tuple(self.made_of(self.form_in_tuple(each)) for each in fields)
+        made_of = Packing(forms, item.cls)
+        if place.of is None:
+            raise Refers(place.key, form_of(made_of))  # type: ignore[arg-type]
+        given = tuple(self.plain(each) if form is None else number_of(each) for each, form in zip(fields, forms, strict=True))
+        result = fresh(item.hint)
+        self.add(Op(Opcode.TUPLE, given, (result,), from_user=False))
+        return Packed(made_of, result, item.origin)
+
+    def as_record(self, packed: Packed, op: Op) -> Object:
+        """A namedtuple that was read from a container, with its fields."""
+        cls: Any = packed.form.cls
+        place = Object(origin_of(packed), cls, class_constant(cls), op.results[0].hint, merged=True)
+        self.members[cls, "__mro__"] = cls.__mro__
+        for name, known in zip(cls._fields, self.items_of_packed(op, packed), strict=True):
+            self.fields[place, name] = known
+        return place
+
+    def check_form(self, place: ListOf, item: Known) -> None:
+        """Let what a container holds be known from what it gets."""
+        form = form_of_item(item) if place.of is None else None
+        if form is not None:
+            self.refer(place, form, origin_of(item))  # type: ignore[arg-type]
+        wider = wider_form(form_of(place.of), form_of(item.form)) if isinstance(item, Packed) else None
+        wider = joined_classes(place.of, item) if isinstance(item, Element | AnyOf) else wider
+        if wider is not None and wider != form_of(place.of):
+            raise Refers(place.key, wider)
+
+    def packed_anew(self, form: Any, item: Known) -> Value | None:
+        """A tuple with objects of several classes as one of which it is known in which places these are."""
+        if not isinstance(form, Packing) or not isinstance(item, Packed):
+            return None
+        if wider_form(form_of(form), form_of(item.form)) != form_of(form):
+            return None
+        op = Op(Opcode.UNPACK, (), (fresh(""),))
+        values: list[Value] = []
+        for each, known in zip(form.items, self.items_of_packed(op, item), strict=True):
+            number = number_of(known) if isinstance(known, Element | AnyOf | Packed) else known
+            code = self.code_of(each, known) if isinstance(each, Family) else number
+            if code is None or is_thing(code) or (isinstance(each, Packing) and each != getattr(known, "form", None)):
+                return None
+            values.append(code)  # type: ignore[arg-type]
+        result = fresh("")
+        self.add(Op(Opcode.TUPLE, tuple(values), (result,), from_user=False))
+        return result
 
     def item_given_to(self, place: ListOf, item: Known) -> Value:
         """The same of what is written into a list, or into one that is in it: it may be no list itself."""
@@ -133,11 +216,46 @@ class Numbered(Copies):
                 if isinstance(table, Table):
                     self.check_decided(value, table)
 
-    def refer(self, place: ListOf, form: Form) -> None:
-        """Let the items of a container be what one of them is."""
+    def refer(self, place: ListOf, form: Form, source: Origin) -> None:
+        """Let the items of a container be what one of them is; `source` is where that comes from."""
+        if place.key in self.facts.whole_items and is_of_items(form):
+            raise Escapes(source)
         if place.key in self.facts.refers:
             raise Escapes(place.origin)
         raise Refers(place.key, form)
+
+    def number_of_row(self, rows: Rows, holder: ListOf, item: Known) -> Value:
+        """The number of a list among those that change places: one that nobody else has is put there."""
+        if isinstance(item, Row) and item.place is rows.place and len(item.indices) == 1:
+            return item.indices[0]
+        self.check_written(item)
+        if not isinstance(item, ListOf) or item in self.shown or item in self.standing or item.sort != "list":
+            raise Escapes(holder.origin)
+        if item.depth or item.of is not None or item.field:
+            raise Escapes(holder.origin)
+        if (rows.place, CONTENTS) not in self.fields:
+            raise Escapes(holder.origin)
+        number, after = length_of(self, rows.place), fresh(rows.place.hint, True)
+        self.counters.add(number)
+        self.add(Op(Opcode.APPEND, (self.plain(self.now(rows.place)), self.now(item)), (after,)))  # type: ignore[arg-type]
+        self.write(rows.place, CONTENTS, after)
+        self.lengthened.append(rows.place)
+        self.appended.add(rows.place.origin)
+        self.stands(item, Row(rows.place, (number,), None, fresh(item.hint)))
+        return number
+
+    @abstractmethod
+    def stands(self, place: Object | ListOf, element: Element | Row | None) -> None:
+        """Note that an object or a list is in a list from here on."""
+
+    def make_rows(self, place: ListOf) -> None:
+        """Make the list of the lists that change places in another one, where that is made."""
+        rows = place.of
+        if isinstance(rows, Rows) and rows.place.origin == (*place.origin, ROWS):
+            made = fresh(rows.place.hint, True)
+            self.add(Op(Opcode.LIST, (), (made,), from_user=False))
+            self.fields[rows.place, CONTENTS] = made
+            self.made_in[rows.place] = self.out
 
     def row_of(self, place: ListOf, item: Known) -> Value:
         """A list that nobody else has, to be put into another one."""
@@ -161,12 +279,14 @@ class Numbered(Copies):
             return
         for one, other in ((a, b), (b, a)):
             if one.of is None and (form := form_of(other.of)) is not None:
-                self.refer(one, form)
+                self.refer(one, form, other.origin)
         raise Escapes(a.origin)
 
     def as_item(self, place: ListOf, value: Var) -> Known:
         """An item of a container, as it was read."""
         found = self.meant_by(place.of, value)
+        if isinstance(found, Packed):
+            return replace(found, source=place.origin)
         return replace(found, may_be_none=place.holds_none) if isinstance(found, Element) else found
 
     def meant_by(self, form: Any, value: Var) -> Known:
@@ -177,6 +297,9 @@ class Numbered(Copies):
             return value
         if isinstance(form, Family):
             return AnyOf(form, value)
+        if isinstance(form, Rows):
+            self.counters.add(value)
+            return Row(form.place, (value,), None, fresh(value.hint))
         self.counters.add(value)
         is_maybe = isinstance(form, Maybe)
         return Element(form.table if is_maybe else form, value, is_maybe)
@@ -188,6 +311,8 @@ class Numbered(Copies):
         match item:
             case AnyOf(family=other) if other == family:
                 return item.code
+            case AnyOf(family=other) if set(other.tables) < set(family.tables):
+                return self.code_among(family, item)
             case Element(table=table) if table in family.tables and self.is_there(item):
                 scaled, code, sort = fresh("code"), fresh("code"), family.tables.index(table)
                 self.add(Op(_MUL, (item.index, Const(len(family.tables))), (scaled,), from_user=False))
@@ -196,6 +321,22 @@ class Numbered(Copies):
                 self.add(Op(_ADD, (scaled, Const(sort)), (code,), from_user=False))
                 return code
         return None
+
+    def code_among(self, family: Family, item: AnyOf) -> Value:
+        """The same of what is known to be of fewer classes."""
+        sort, number = self.told_apart(item)
+        scaled, code = fresh("code"), fresh("code")
+        first, *others = map(family.tables.index, item.family.tables)
+        other: Value = Const(first)
+        for place, each in enumerate(others, 1):
+            asked, found = fresh("is_of"), fresh("sort")
+            self.add(Op(_EQ, (sort, Const(place)), (asked,), from_user=False))
+            self.kinds.assume(found, INT)
+            self.add(If(asked, Region((), Yield((Const(each),))), Region((), Yield((other,))), (found,)))
+            other = found
+        self.add(Op(_MUL, (number, Const(len(family.tables))), (scaled,), from_user=False))
+        self.add(Op(_ADD, (scaled, other), (code,), from_user=False))
+        return code
 
     def told_apart(self, either: AnyOf) -> tuple[Var, Var]:
         """Which of several pools an object is in, and its number there."""
@@ -236,7 +377,7 @@ class Numbered(Copies):
             values = values if len(values) == len(packed.form.items) else tuple(fresh("") for _ in packed.form.items)
             self.add(Op(Opcode.UNPACK, (packed.value,), values, where=op.where))  # type: ignore[arg-type]
         pairs = zip(packed.form.items, values, strict=True)
-        return tuple(each if form is None else self.meant_by(form, each) for form, each in pairs)  # type: ignore[arg-type]
+        return tuple(self.meant_in(packed, form, each) for form, each in pairs)
 
     def item_of_packed(self, op: Op, packed: Packed, index: Known) -> Known:
         """`pair[1]`"""
@@ -245,7 +386,12 @@ class Numbered(Copies):
             raise Escapes(origin_of(packed))
         form, value = packed.form.items[index.value], fresh(op.results[0].hint, op.results[0].user_named)
         self.add(Op(_GETITEM, (packed.value, index), (value,), where=op.where))
-        return self.meant_by(form, value)
+        return self.meant_in(packed, form, value)
+
+    def meant_in(self, packed: Packed, form: Any, value: Value) -> Known:
+        """What an item of a tuple means."""
+        found = value if form is None else self.meant_by(form, value)  # type: ignore[arg-type]
+        return replace(found, source=packed.source) if isinstance(found, Packed) else found
 
     # Containers
 
@@ -270,7 +416,7 @@ class Numbered(Copies):
     def list_of_values(self, op: Op, values: Values, frame: Frame) -> Known:
         """`list(d.values())`"""
         self.emit(op, op.callee, (self.values_now(values),), {}, frame)  # type: ignore[arg-type]
-        return self.new_numbers(op, values.place.of, frame, holds_none=values.place.holds_none)
+        return self.new_numbers(op, values.place.of, values.place.origin, frame, holds_none=values.place.holds_none)
 
     def dict_of_pairs(self, op: Op, pairs: ListOf, frame: Frame) -> Known | None:
         """`dict(pairs)` of keys and objects, as a comprehension makes it."""
@@ -278,18 +424,18 @@ class Numbered(Copies):
             case Packing(items=(None, form)) if form is not None and not pairs.depth:
                 self.emit(op, op.callee, (self.now(pairs),), {}, frame)  # type: ignore[arg-type]
                 table = form.table if isinstance(form, Maybe) else form
-                return self.new_numbers(op, table, frame, "dict", holds_none=isinstance(form, Maybe))
+                return self.new_numbers(op, table, pairs.origin, frame, "dict", holds_none=isinstance(form, Maybe))
         return None
 
     def new_numbers(
-        self, op: Op, form: Table | Packing | None, frame: Frame, sort: str = "list", *, holds_none: bool = True
+        self, op: Op, form: Any, source: Origin, frame: Frame, sort: str = "list", *, holds_none: bool = True
     ) -> ListOf:
-        """A container of numbers that an operation has made, which has its variable by now."""
+        """A container of numbers that an operation has made of another one, which has its variable by now."""
         origin = (*frame.path, op.results[0])
         made = self.variable_of(op.results[0], frame)
         own = self.form_of(origin)
         if origin in self.facts.kept or (own is not None and own != form) or self.facts.nested.get(origin):
-            raise Escapes(next(tables_of(form)).origin)
+            raise Escapes(source)
         if holds_none and origin not in self.facts.with_none:
             raise HoldsNone(origin)
         place = ListOf(origin, op.results[0].hint, sort=sort, of=form, holds_none=origin in self.facts.with_none)
@@ -308,86 +454,3 @@ class Numbered(Copies):
             case Values():
                 return self.values_now(known)
         return known
-
-
-def joined_classes(form: Any, item: Element) -> Form | None:
-    """What a container refers to that holds objects of the classes it is known to hold, and another one."""
-    tables = form.tables if isinstance(form, Family) else (form,) if isinstance(form, Table) else ()
-    if not tables or item.table in tables or not all(each.is_pool for each in (*tables, item.table)):
-        return None
-    return "any", (*(each.origin for each in tables), item.table.origin)
-
-
-def form_of(form: Any) -> Form | None:
-    """What a container refers to, as earlier walks know it."""
-    if isinstance(form, Family):
-        return "any", tuple(each.origin for each in form.tables)
-    if isinstance(form, Packing):
-        return "tuple", tuple(map(form_of, form.items))
-    if isinstance(form, Maybe):
-        return "maybe", form.table.origin
-    return None if form is None else form.origin
-
-
-def form_of_item(item: Known) -> Form | None:
-    """What an object or a tuple of some is, as an item of a container; None for a value."""
-    match item:
-        case Element():
-            return item.table.origin
-        case AnyOf():
-            return form_of(item.family)
-        case Packed():
-            return form_of(item.form)
-    return None
-
-
-def number_of(item: Known) -> Value:
-    """What stands for an object, or a tuple of some."""
-    assert isinstance(item, Element | AnyOf | Packed)
-    return item.index if isinstance(item, Element) else item.code if isinstance(item, AnyOf) else item.value
-
-
-def encoded(form: Table | Packing | None, item: Known) -> Value | None:
-    """What stands for an item in a container that refers to this; None if it is not of that sort."""
-    match form, item:
-        case Table(), Element() if item.table is form:
-            return item.index
-        case Table(is_pool=True), Const() if item == NONE:
-            return NO_OBJECT
-        case Packing(), Packed() if holds(form_of(form), form_of(item.form)):
-            return item.value
-    return None
-
-
-def wider_form(a: Form | None, b: Form | None) -> Form | None:
-    """What tuples are of which some are of the one form and some of the other: there may be None in the place of an object.
-    None if they are not alike."""
-    if a == b:
-        return a
-    if a is None or b is None or a[0] != "tuple" or b[0] != "tuple" or len(a[1]) != len(b[1]):
-        return None
-    items = tuple(map(_wider_item, a[1], b[1]))
-    return None if _UNLIKE in items else ("tuple", items)
-
-
-_UNLIKE: Form = ("unlike",)
-
-
-def _wider_item(a: Form | None, b: Form | None) -> Form | None:
-    if a == b:
-        return a
-    if a is None or b is None:  # None so far, perhaps: what else it may be is found out when it is put there again
-        other = b if a is None else a
-        return other if other is None or other[0] == "maybe" else _UNLIKE if other[0] == "tuple" else ("maybe", other)
-    if a in (("maybe", b), b) or b == ("maybe", a):
-        return a if a[0] == "maybe" else b
-    return wider_form(a, b) or _UNLIKE
-
-
-def holds(a: Form | None, b: Form | None) -> bool:
-    """Whether a container of the one form may hold a tuple of the other: numbers are where it has numbers."""
-    if a is None or b is None or a == b:
-        return a == b
-    if a[0] == b[0] == "tuple" and len(a[1]) == len(b[1]):
-        return all(map(holds, a[1], b[1]))
-    return a == ("maybe", b)

@@ -39,6 +39,7 @@ from microgradpy.promotion.places import (
     Values,
     View,
     first_origin,
+    is_of_function,
     is_thing,
     lists_of,
     origin_of,
@@ -297,27 +298,39 @@ class Objects(Functions):
         target, name = arguments[0], arguments[1]
         if len(arguments) != 2 or not isinstance(name, Const):
             raise Escapes(first_origin(arguments))
+        if _is_of_library(target, name.value):
+            return Method(target, None, name.value)
         match target:
+            case Packed() if target.form.cls is not None:
+                return self.read_of_tuple(op, target, name, frame)
             case ListOf(sort="array"):
                 return self.read_of_array(op, target, name.value, frame)
             case View():
                 self.emit(op, op.callee, arguments, {}, frame)  # type: ignore[arg-type]
                 return frame.values.get(op.results[0], op.results[0])
-            case ListOf() | DictOf() | Table():
-                return Method(target, None, name.value)
             case Super():
                 return self.read_super(target, name.value)
-            case Object() if target.cls in CLASSES and name.value not in FIELDS:
-                return Method(target, None, name.value)
-            case Object() if classes.is_record(target.cls) and name.value == "_replace":
-                return Method(target, None, "_replace")
             case Element():
                 return self.read_field(op, self.there(op, target, name.value), name.value, frame)
             case Object():
                 return self.read_field(op, target, name.value, frame)
         raise Escapes(first_origin(arguments))
 
+    def read_of_tuple(self, op: Op, target: Packed, name: Const, frame: Frame) -> Known | None:
+        """An attribute of a namedtuple that was read from a container."""
+        cls: Any = target.form.cls
+        if name.value not in cls._fields:
+            return self.read_attribute(op, (self.as_record(target, op), name), frame)
+        self.members[cls, "__mro__"] = cls.__mro__
+        return self.read_item(op, (target, Const(cls._fields.index(name.value))), frame)
+
+    @abstractmethod
+    def as_record(self, packed: Packed, op: Op) -> Object:
+        """A namedtuple that was read from a container, with its fields."""
+
     def read_field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known:
+        if is_of_function(target):
+            raise Escapes(origin_of(target))
         if name == "__class__":
             return class_constant(target.cls)
         found = self.member(target.cls, name)
@@ -430,6 +443,7 @@ class Objects(Functions):
 
     def is_same(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         a, b = arguments
+        _check_functions(a, b)
         if any(isinstance(each, Object) and (each.merged or each in self.owners) for each in arguments):
             raise Escapes(first_origin(arguments))  # a list in a dict may be one, read twice
         if isinstance(a, Element) and isinstance(b, Element) and a.table is b.table:
@@ -475,8 +489,8 @@ class Objects(Functions):
     def is_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, cls = arguments
         self.check_there(target)
-        if isinstance(target, Object) and target.cls in CLASSES:
-            raise Escapes(target.origin)
+        if is_of_function(target) or (isinstance(target, Object) and target.cls in CLASSES):
+            raise Escapes(origin_of(target))  # type: ignore[arg-type]
         if isinstance(target, Object | Element) and isinstance(cls, Const) and type(cls.value) is type:
             self.members[target.cls, "__mro__"] = target.cls.__mro__
             return Const(cls.value in target.cls.__mro__)
@@ -486,7 +500,7 @@ class Objects(Functions):
         """`type(target)`"""
         (target,) = arguments
         self.check_there(target)
-        is_own = isinstance(target, Object | Element) and target.cls not in CLASSES
+        is_own = isinstance(target, Object | Element) and target.cls not in CLASSES and not is_of_function(target)
         return class_constant(target.cls) if is_own else None  # type: ignore[union-attr, arg-type]
 
     def unpack(self, op: Op, place: Object, frame: Frame) -> None:
@@ -495,6 +509,23 @@ class Objects(Functions):
             raise Escapes(place.origin)
         for result, known in zip(op.results, items, strict=True):
             self.bind(result, known, frame)
+
+
+def _is_of_library(target: Known, name: str) -> bool:
+    """Whether what is read from something is a method that it has in Python."""
+    if isinstance(target, Object):
+        is_method = target.cls in CLASSES and name not in FIELDS
+        return is_method or (classes.is_record(target.cls) and name == "_replace")
+    return isinstance(target, DictOf | Table) or (isinstance(target, ListOf) and target.sort != "array")
+
+
+def _check_functions(a: Known, b: Known) -> None:
+    """Let functions in pools escape that may be two and have one number: those that have captured nothing."""
+    for one, other in ((a, b), (b, a)):
+        if is_of_function(one) and other != NONE:
+            is_told = isinstance(one, Element) and isinstance(other, Element)
+            if not is_told or (one.table is other.table and not one.table.columns):  # type: ignore[union-attr]
+                raise Escapes(origin_of(one))  # type: ignore[arg-type]
 
 
 def _is_read(known: Known) -> bool:

@@ -67,6 +67,18 @@ class Row:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The lists that are in a list, and change places there: `place` has them all, and the list has their numbers."""
+
+    place: ListOf
+
+    @property
+    def origin(self) -> Origin:
+        return self.place.origin
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
 class View:
     """A part of an array in sight, as it was read from a version of that."""
 
@@ -132,18 +144,20 @@ class AnyOf:
 @final
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """What tuples in sight are made of: for each item what it refers to, or None if it is a value."""
+    """What tuples in sight are made of: for each item what it refers to, or None if it is a value; the class of namedtuples."""
 
     items: tuple[Any, ...]
+    cls: type | None = None
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
-    """A tuple with numbers in the place of objects."""
+    """A tuple with numbers in the place of objects; `source` is where the container is made that it was read from."""
 
     form: Packing
     value: Value
+    source: Origin = ()
 
 
 @final
@@ -349,6 +363,10 @@ Field = tuple[Place, Any]
 Fields = dict[Field, Known]
 
 
+class OfFunction:
+    """What stands for functions that are in containers has classes derived from this one."""
+
+
 def origin_of_pool(cls: type) -> Origin:
     return "pool", cls
 
@@ -374,7 +392,7 @@ def origin_of(thing: Thing) -> Origin:
     if isinstance(thing, Row | View | Values):
         return thing.place.origin
     if isinstance(thing, Packed):
-        return next(tables_of(thing.form)).origin
+        return thing.source or next(tables_of(thing.form)).origin
     if isinstance(thing, AnyOf):
         return thing.family.tables[0].origin
     return thing.origin
@@ -397,6 +415,8 @@ def tables_of(form: Any) -> Iterator[Table]:
             yield from tables_of(each)
     elif isinstance(form, Family):
         yield from form.tables
+    elif isinstance(form, Rows):
+        yield form  # type: ignore[misc]
     elif form is not None:
         yield form.table if isinstance(form, Maybe) else form
 
@@ -427,6 +447,21 @@ class Frame:
 def first_origin(known: tuple[Known, ...]) -> Origin:
     """Where the first thing among some arguments is made."""
     return next(origin_of(each) for each in known if is_thing(each))  # type: ignore[arg-type]
+
+
+def is_of_function(known: Known) -> bool:
+    """Whether something is a function made inside, or one of those in pools."""
+    return isinstance(known, Closure) or any(issubclass(table.cls, OfFunction) for table in tables_of_object(known))
+
+
+def tables_of_object(known: Known) -> tuple[Table, ...]:
+    """The pools or the table that an object may be in."""
+    match known:
+        case Element(table=table):
+            return (table,)
+        case AnyOf(family=family):
+            return family.tables
+    return ()
 
 
 def lists_of(thing: ListOf | Table) -> tuple[ListOf, ...]:

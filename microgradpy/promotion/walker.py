@@ -134,7 +134,7 @@ class Walker(Walk):
             for attempt, before_arm in zip(self.trying, said, strict=True):
                 attempt.said = before_arm
             statements, end = self.region(region, frame)
-            yielded = self.yielded(end, statements, statement, condition, frame) if isinstance(end, Yield) else None
+            yielded = self.yielded(end, statements, statement, condition, holds, frame)
             arms.append(Arm(statements, end, yielded, self.fields, [attempt.said for attempt in self.trying]))
             anywhere |= self.handed
         self.handed, self.present = anywhere, present
@@ -160,9 +160,11 @@ class Walker(Walk):
         self.out += after  # if the other arm leaves: what is in sight may refer to any variable of these
 
     def yielded(
-        self, end: Yield, statements: list[Statement], statement: If, condition: Value, frame: Frame
-    ) -> tuple[Known, ...]:
+        self, end: Terminator, statements: list[Statement], statement: If, condition: Value, holds: bool, frame: Frame
+    ) -> tuple[Known, ...] | None:
         """What an arm hands over, at the end of its statements: of what is only asked, whether it is true."""
+        if not isinstance(end, Yield):
+            return None
         outer, self.out = self.out, statements
         found = []
         for value, result in zip(end.values, statement.results, strict=True):
@@ -172,6 +174,8 @@ class Walker(Walk):
             is_list = isinstance(known, Object | ListOf) and value == statement.condition and not statements
             if result in self.asked_only and (is_object or is_list):
                 known = condition if value == statement.condition else self.truth(known, statement.where, frame)
+            if result in self.asked_only and isinstance(known, Const) and known.value is holds:
+                known = condition  # which is as true here
             found.append(known)
         self.out = outer
         return tuple(found)

@@ -11,7 +11,8 @@ from typing import Any
 
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Array, Numeric, Scalar, Sequence, TupleOf, is_key, is_list, is_ordered, item_kind
-from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh
+from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Return, Value, Var, fresh
+from microgradpy.ir.traversal import terminators
 from microgradpy.promotion import library
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.findings import Escapes
@@ -90,7 +91,18 @@ class Written(Stores):
     def takes(self, found: library.WrittenOut) -> bool:
         """Whether what is known of arguments is what a text wants."""
         is_over = all(map(self.is_run_over, found.sources)) and not any(self.may_be_none(each) for each in found.present)
+        if found.of_generators and not self.is_left(found):
+            return False
         return is_over and all(self.kinds.of(each) == INT for each in found.numbers)
+
+    def is_left(self, found: library.WrittenOut) -> bool:
+        """Whether a text runs over a generator in sight, and ends as the function does that it stands for: `next` raises what
+        the generator has returned, and another exception inside of one."""
+        (source,) = found.sources
+        if not isinstance(source, Generator) or self.facts.beside_writes:
+            return False
+        ends = (end.value for end in terminators(source.body) if isinstance(end, Return))
+        return found.text is not written_out.first_item or (self.generators == 0 and all(end == NONE for end in ends))
 
     def queue(self, op: Op, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         """What `deque(...)` makes, as an object of a class that does the same."""

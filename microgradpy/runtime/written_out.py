@@ -198,6 +198,48 @@ def taken_while(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[
         yield item
 
 
+def is_any(items: Iterator[Any]) -> bool:
+    """any(items)"""
+    for item in items:
+        if item:
+            found = True
+            break
+    else:
+        found = False
+    return found
+
+
+def are_all(items: Iterator[Any]) -> bool:
+    """all(items)"""
+    for item in items:
+        if not item:
+            found = False
+            break
+    else:
+        found = True
+    return found
+
+
+def first_item(items: Iterator[Any]) -> Any:
+    """next(items), of an iterator that nobody asks again"""
+    for item in items:
+        found = item
+        break
+    else:
+        raise StopIteration
+    return found
+
+
+def first_item_or(items: Iterator[Any], default: Any) -> Any:
+    """next(items, default)"""
+    for item in items:
+        found = item
+        break
+    else:
+        found = default
+    return found
+
+
 def repeated(item: Any, times: int) -> Iterator[Any]:
     """itertools.repeat(item, times)"""
     for _ in range(times):
