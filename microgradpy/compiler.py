@@ -361,13 +361,10 @@ def compile_outermost(
 ) -> Unit | MayWrite:
     """The same for a run of its own: powers of real numbers are assumed to be real, if a run can be made once more in which one
     turns out to be complex."""
-    unit = analysed(function, kinds, active, pattern=pattern)
-    has_powers = isinstance(unit, Unit) and any(each.has_powers for each in reached_units(unit))
-    if has_powers and function.__code__ not in COMPLEX and RUN.mode == Mode():
-        with changed_mode(assumes_real=True):
-            assuming = analysed(function, kinds, active, pattern=pattern)
-        if isinstance(assuming, Unit) and all(each.is_repeatable for each in reached_units(assuming)):
-            unit = assuming
+    with changed_mode(assumes_real=function.__code__ not in COMPLEX and RUN.mode == Mode()):
+        unit = analysed(function, kinds, active, pattern=pattern)
+    if isinstance(unit, Unit) and unit.assumes_real and not all(each.is_repeatable for each in reached_units(unit)):
+        unit = analysed(function, kinds, active, pattern=pattern)
     return unit if isinstance(unit, MayWrite) else _to_be_run(unit)
 
 
