@@ -296,9 +296,9 @@ class _Request:
     catches: bool
     pattern: Any
 
-    def key(self) -> tuple[Any, ...]:
+    def key(self, mode: Mode) -> tuple[Any, ...]:
         """What decides on it, with how functions are compiled at the moment."""
-        mode, of_run = RUN.mode, (self.tracks, self.is_root, self.catches)
+        of_run = self.tracks, self.is_root, self.catches
         owner = id(self.function.__code__), id(self.function.__globals__)
         return (*owner, self.kinds, self.active, *mode, *of_run, *shared_by(self.function), self.pattern)
 
@@ -316,9 +316,9 @@ class _Request:
 
 @with_room
 def _analysed(request: _Request) -> Unit | MayWrite:
-    function, key = request.function, request.key()
+    function, key = request.function, request.key(RUN.mode)
     with lock:
-        unit = CACHE.find(key)
+        unit = CACHE.find(key) or _without_powers(request)
         if unit is not None:
             CACHE.hits += 1
             return unit.may_write or unit
@@ -337,6 +337,20 @@ def _analysed(request: _Request) -> Unit | MayWrite:
             note.may_write, note.guards = found, Guards(instrumented(function)[1])
             CACHE.keep(key, note, function.__code__)
         return found
+
+
+def _without_powers(request: _Request) -> Unit | None:
+    """Where powers are assumed to be real, the unit of which that is not assumed, if neither it nor what it calls has any."""
+    if not RUN.mode.assumes_real:
+        return None
+    unit = CACHE.find(request.key(RUN.mode._replace(assumes_real=False)))
+    is_same = unit is not None and unit.may_write is None and not any(map(_may_differ, reached_units(unit)))
+    return unit if is_same else None
+
+
+def _may_differ(unit: Unit) -> bool:
+    """Whether a unit may be another one if powers are assumed to be real."""
+    return unit.has_powers or unit.in_progress
 
 
 def unit_of_values(
@@ -373,13 +387,10 @@ def compile_outermost(
 ) -> Unit | MayWrite:
     """The same for a run of its own: powers of real numbers are assumed to be real, if a run can be made once more in which one
     turns out to be complex."""
-    unit = analysed(function, kinds, active, pattern=pattern)
-    has_powers = isinstance(unit, Unit) and any(each.has_powers for each in reached_units(unit))
-    if has_powers and function.__code__ not in COMPLEX and RUN.mode == Mode():
-        with changed_mode(assumes_real=True):
-            assuming = analysed(function, kinds, active, pattern=pattern)
-        if isinstance(assuming, Unit) and all(each.is_repeatable for each in reached_units(assuming)):
-            unit = assuming
+    with changed_mode(assumes_real=function.__code__ not in COMPLEX and RUN.mode == Mode()):
+        unit = analysed(function, kinds, active, pattern=pattern)
+    if isinstance(unit, Unit) and unit.assumes_real and not all(each.is_repeatable for each in reached_units(unit)):
+        unit = analysed(function, kinds, active, pattern=pattern)
     return unit if isinstance(unit, MayWrite) else _to_be_run(unit)
 
 
@@ -459,13 +470,16 @@ def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) 
         unit.followed = frozenset(map(weakref.ref, program.followed | session.followed))
         unit.inserts = may_insert(primal.function.body, primal.calls)
         unit.reasons = () if unit.tracks else reasons_of_calls(primal.function, primal.calls)
-        unit.is_repeatable = unit.mode.assumes_real and is_repeatable(primal.function, primal.calls)
+        unit.is_repeatable = is_repeatable(primal.function)
         finish_later(unit, function, primal, reverse)
         guards = tuple(session.kind_guards.values()), tuple(session.function_guards)
         unit.own_guards = Guards(program.checks, *guards, primal.makes_text).together_with(session.relied)
         unit.in_progress = False
         unit.relies_on.discard(unit)
         _combine_guards(before)
+        if unit.mode.assumes_real and not any(map(_may_differ, reached_units(unit))):
+            del CACHE.units[key]
+            CACHE.keep(request.key(unit.mode._replace(assumes_real=False)), unit, function.__code__)
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
 

@@ -129,3 +129,26 @@ def test_callee_ends_the_whole_run():
 def _of_square():
     x_bar, p_bar = gradient(inner, 1.69, 0.7)
     return x_bar * 2.0 * -1.3, p_bar
+
+
+def size_of_sum(x, p):
+    if x == 0.0:
+        raise ValueError("no root of zero")
+    return abs(inner_power(x, p) + inner_power(x + 1.0, p))
+
+
+def inner_power(x, p):
+    return x**p
+
+
+def test_callee_with_a_power_is_of_a_real_number():
+    """What calls a function with a power knows that it is real, and is run once more if it is not."""
+    assert gradient(size_of_sum, 1.3, 0.7)[0] == pytest.approx(0.7 * (1.3**-0.3 + 2.3**-0.3))
+    assert "unbroadcast" not in code_adjoint(size_of_sum, 1.3, 0.7)
+    with pytest.raises(ValueError, match="no root of zero"):
+        gradient(size_of_sum, 0.0, 0.7)
+    h = 1e-6
+    difference = (size_of_sum(-1.3 + h, 0.7) - size_of_sum(-1.3 - h, 0.7)) / (2.0 * h)
+    assert gradient(size_of_sum, -1.3, 0.7)[0] == pytest.approx(difference)
+    with always_track():
+        assert gradient(size_of_sum, -1.3, 0.7)[0] == pytest.approx(difference)

@@ -7,13 +7,13 @@ run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import builtins
+from collections.abc import Mapping, Set
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from microgradpy.ad.calls import Call, UnitCall
 from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, Sequence, TupleOf, Unknown
 from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Statement, Value, Var, While
 from microgradpy.ir.traversal import given_values, item_sources, terminator_values, walk
@@ -21,23 +21,32 @@ from microgradpy.rules.registry import rrule
 from microgradpy.runtime.real_powers import check_real
 
 _OPCODES = frozenset({
-    Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.UNPACK, Opcode.JOIN, Opcode.APPEND, Opcode.STORE, Opcode.GLOBAL,
+    Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.JOIN, Opcode.APPEND, Opcode.STORE, Opcode.GLOBAL,
 })  # fmt: skip
 _BUILTINS = frozenset((
     abs, all, any, bool, dict, divmod, enumerate, float, int, isinstance, len, list, max, min, pow, range, reversed, round,
     sorted, sum, tuple, zip,
 ))  # fmt: skip
+_EXCEPTIONS = frozenset(each for each in vars(builtins).values() if isinstance(each, type) and issubclass(each, BaseException))
 _LIBRARIES = ("math", "_operator", "operator")
 _OWN = ("microgradpy.tangents.", "microgradpy.rules.", "microgradpy.runtime.keys", "microgradpy.runtime.cotangents")
 _OF_NUMPY = type(np.sum)
 
 
-def is_repeatable(function: Function, calls: Mapping[Var, Call]) -> bool:
+def is_repeatable(function: Function) -> bool:
     """Whether a primal only computes, as do the functions of which it calls units if theirs do."""
-    return all(_is_repeatable(statement, function.kinds, calls) for statement in walk(function.body))
+    statements = list(walk(function.body))
+    pairs = {result for statement in statements if _calls_unit(statement) for result in statement.results}
+    return all(_is_repeatable(statement, function.kinds, pairs) for statement in statements)
 
 
-def _is_repeatable(statement: Statement, kinds: Mapping[Var, Kind], calls: Mapping[Var, Call]) -> bool:
+def _calls_unit(statement: Statement) -> bool:
+    """Whether a statement calls the primal of a unit, for its value and what is saved."""
+    callee = statement.callee if isinstance(statement, Op) else None
+    return isinstance(callee, Const) and getattr(type(callee.value), "stands_for_unit", False)
+
+
+def _is_repeatable(statement: Statement, kinds: Mapping[Var, Kind], pairs: Set[Var]) -> bool:
     match statement:
         case If(condition=condition):
             return _is_proven(_kind(condition, kinds))
@@ -45,9 +54,11 @@ def _is_repeatable(statement: Statement, kinds: Mapping[Var, Kind], calls: Mappi
             return _are_proven(terminator_values(condition.terminator), kinds)
         case For(items=items):
             return all(_is_proven(_kind(source, kinds)) for source in item_sources(items))
+        case Op(callee=Opcode.UNPACK, arguments=(given,)):
+            return given in pairs or _is_proven(_kind(given, kinds))
         case Op(callee=Opcode() as opcode):
-            return opcode in _OPCODES and (opcode is not Opcode.UNPACK or _are_proven(statement.arguments, kinds))
-        case Op() if any(isinstance(calls.get(result), UnitCall) for result in statement.results):
+            return opcode in _OPCODES
+        case Op() if _calls_unit(statement):
             return True
         case Op(callee=Const(value=callee)):
             return _only_computes(callee) and _are_proven(given_values(statement.arguments, statement.keywords), kinds)
@@ -98,6 +109,6 @@ def _only_computes(function: Any) -> bool:
         case BuiltinFunctionType() if module in _LIBRARIES:
             return True
         case BuiltinFunctionType() | type():
-            return function in _BUILTINS
+            return function in _BUILTINS or function in _EXCEPTIONS
     is_of_numpy = type(function) is _OF_NUMPY and module.partition(".")[0] == "numpy" and "random" not in module
     return is_of_numpy and rrule.has(function)

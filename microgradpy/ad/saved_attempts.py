@@ -63,7 +63,7 @@ class AttemptRecorder(ABC):
         self.columns[statement.scope] = columns
         body, found = self.region(statement.body, inner, available)
         # What no mark carries is not there after an exception.
-        carried = [index for index in range(len(columns)) if _is_carried(body, statement, index)]
+        carried = _carried(body, statement, len(columns))
         body = _with_columns(body, statement, carried)
         columns = [columns[index] for index in carried]
         parameters = [self.copy(var) for var in columns]
@@ -134,11 +134,11 @@ class AttemptRecorder(ABC):
         return (*results, *threaded), new_arms
 
 
-def _is_carried(body: Region, attempt: Try, index: int) -> bool:
-    """Whether a mark says anything about what is saved in a column."""
-    position = len(attempt.parameters) + index
-    marks = (mark for mark in walk(body) if isinstance(mark, Op) and is_mark(mark) and mark.payload == attempt.scope)
-    return any(mark.arguments[position] not in (UNDEFINED, Const(None)) for mark in marks)
+def _carried(body: Region, attempt: Try, count: int) -> list[int]:
+    """The columns of which a mark says anything that is saved."""
+    own, missing = len(attempt.parameters), (UNDEFINED, Const(None))
+    marks = [mark for mark in walk(body) if isinstance(mark, Op) and is_mark(mark) and mark.payload == attempt.scope]
+    return [index for index in range(count) if any(mark.arguments[own + index] not in missing for mark in marks)]
 
 
 def _with_columns(body: Region, attempt: Try, carried: list[int]) -> Region:

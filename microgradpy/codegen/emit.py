@@ -67,9 +67,9 @@ def emit(
     names_of_users = frozenset(_user_names(function))
     bindings = bind(function, names_of_users | reserved | frozenset(signature.fixed.values()))
     taken = reserved | bindings.names.keys() | bindings.builtin_names | {GLOBALS_NAME} | signature.taken
-    nesting, liveness, names = _settle_names(function, signature, frozenset(taken))
+    nesting, liveness, made, names = _settle_names(function, signature, frozenset(taken))
     expressions = Expressions(nesting, names, bindings, function.kinds)
-    filled = filled_variables(function, nesting, list(copies(function, nesting, liveness)), names)
+    filled = filled_variables(function, nesting, made, names)
     statements = Statements(expressions, liveness, filled, OrderCheck(nesting, names))
     body = [*signature.first_statements(names), *statements.function_body(function.body)]
     tree = ast.parse("def f(): pass").body[0]
@@ -82,8 +82,10 @@ def emit(
     return Emitted(text, dict(bindings.used), line_map, expressions.needs_globals, names, placed)
 
 
-def _settle_names(function: Function, signature: _Signature, taken: frozenset[str]) -> tuple[Nesting, Liveness, dict[Var, str]]:
-    """Nesting, liveness and names. A value whose copy naming could not avoid (`a, b = b, a + b`) is written inside the
+def _settle_names(
+    function: Function, signature: _Signature, taken: frozenset[str]
+) -> tuple[Nesting, Liveness, list[Copy], dict[Var, str]]:
+    """Nesting, liveness, copies and names. A value whose copy naming could not avoid (`a, b = b, a + b`) is written inside the
     copy in the next round."""
     into_copies: frozenset[Var] = frozenset()
     for _ in range(_ROUNDS):
@@ -95,7 +97,7 @@ def _settle_names(function: Function, signature: _Signature, taken: frozenset[st
         if more == into_copies:
             break
         into_copies = more
-    return nesting, liveness, names
+    return nesting, liveness, made, names
 
 
 def _avoidable(function: Function, made: Iterable[Copy], nesting: Nesting, names: dict[Var, str]) -> Iterator[Var]:

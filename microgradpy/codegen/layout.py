@@ -52,15 +52,12 @@ class _Careful:
 
 
 class _Quick(_Careful):
-    """The text is compared with the tree when it is whole."""
+    """The text is compared with the tree when it is whole, but for long lines, of which some cannot be broken."""
 
     def line(self, statement: ast.stmt) -> str:
         with suppress(NotQuick):
             return quick_text(statement)
         return super().line(statement)
-
-    def folded(self, text: str, width: int) -> list[str]:
-        return folded(text, width)
 
 
 class _Layout:
@@ -102,8 +99,16 @@ class _Layout:
     def _place_inside(self, statement: ast.stmt) -> Location | None:
         if isinstance(statement, ast.If | ast.For | ast.While | ast.Try):
             return None
-        located = (self.inside.get(node) for node in ast.walk(statement))
-        return next((place for place in located if place is not None and place.line), None)
+        waiting: list[ast.AST] = [statement]
+        for node in waiting:
+            place = self.inside.get(node)
+            if place is not None and place.line:
+                return place
+            for name in node._fields:
+                part = getattr(node, name, None)
+                parts = part if isinstance(part, list) else (part,)
+                waiting += [each for each in parts if isinstance(each, ast.AST) and each._fields]
+        return None
 
     def _try(self, statement: ast.Try, place: Location | None, depth: int) -> None:
         self._line("try:", place, depth)

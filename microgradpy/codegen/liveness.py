@@ -13,7 +13,7 @@ Live sets go backwards through the regions:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import assert_never, final
+from typing import NamedTuple, assert_never, final
 
 from microgradpy.codegen.nesting import Nesting
 from microgradpy.dataclasses import dataclass, field, replace
@@ -307,8 +307,7 @@ def is_endless(loop: While) -> bool:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(NamedTuple):
     """`target <- value`, made at the end of `region` or at a loop in it."""
 
     target: Var

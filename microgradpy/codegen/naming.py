@@ -90,16 +90,12 @@ def _colour(
         holders[name] = own | others, near | near_others
 
     wanted = set(hints.values())
-    candidates: dict[str, tuple[list[str], Iterator[str]]] = {}
+    candidates: dict[str, _Names] = {}
 
-    def names_for(hint: str) -> Iterator[str]:
+    def names_for(hint: str) -> _Names:
         if hint not in candidates:
-            candidates[hint] = [], (name for name in _candidates(hint, wanted) if name not in taken)
-        known, more = candidates[hint]
-        yield from known
-        for name in more:
-            known.append(name)
-            yield name
+            candidates[hint] = _Names(name for name in _candidates(hint, wanted) if name not in taken)
+        return candidates[hint]
 
     for var, name in fixed.items():
         call(webs.find(var), name)
@@ -108,17 +104,43 @@ def _colour(
         if web in names:
             continue
         hint = next((hints[member] for member in webs.members(web) if hints.get(member)), "value")
-        call(web, _free(names_for(hint), holders, *webs.bits(web)))
+        call(web, names_for(hint).free(holders, *webs.bits(web)))
     return {var: names[webs.find(var)] for var in order}
 
 
-def _free(names: Iterable[str], holders: Mapping[str, tuple[Vars, Vars]], own: Vars, near: Vars) -> str:
-    """The first of some names, of which there is no end, that nothing has which interferes with these bits."""
-    for name in names:
-        held = holders.get(name)
-        if held is None or not (near & held[0] or held[1] & own):
-            break
-    return name
+_BLOCK = 16
+
+
+@dataclass(slots=True)
+class _Names:
+    """The names that variables with one wish may have, of which there is no end. Many of a long function want the same one and
+    are alive at once; so that each need not be held against all names of those before it, one variable is kept for each name of
+    a block, by which the one before could not have it: who interferes with all of these can have none of the names either."""
+
+    more: Iterator[str]
+    known: list[str] = field(default_factory=list)
+    keepers: list[Vars] = field(default_factory=list)
+
+    def free(self, holders: Mapping[str, tuple[Vars, Vars]], own: Vars, near: Vars) -> str:
+        """The first of the names that nothing has which interferes with these bits."""
+        for block in itertools.count():
+            keepers = self.keepers[block] if block < len(self.keepers) else 0
+            if keepers and near & keepers == keepers:
+                continue
+            keepers, is_kept = 0, True
+            for name in self._block(block):
+                held = holders.get(name)
+                met = 0 if held is None else near & held[0]
+                if not met and not (held is not None and held[1] & own):
+                    return name
+                keepers, is_kept = keepers | (met & -met), is_kept and met != 0
+            self.keepers[block : block + 1] = [keepers if is_kept else 0]
+        raise AssertionError("names do not end")
+
+    def _block(self, block: int) -> list[str]:
+        start, end = block * _BLOCK, (block + 1) * _BLOCK
+        self.known += itertools.islice(self.more, max(0, end - len(self.known)))
+        return self.known[start:end]
 
 
 def _candidates(hint: str, wanted: Set[str]) -> Iterator[str]:

@@ -7,7 +7,9 @@ where control does not fall through to the right place anyway.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import heapq
+from collections import Counter
+from collections.abc import Sequence, Set
 from typing import assert_never
 
 from microgradpy.codegen.endings import Flow, completes, is_read, is_shortcut
@@ -334,20 +336,13 @@ class Statements:
     def _sequence(self, wanted: Sequence[tuple[Var, Value]]) -> list[tuple[Var, Value]] | None:
         """The copies in an order in which no name is written before it is read; None if there is none. Nested
         operations keep their order."""
+        if len(wanted) < 2:
+            return list(wanted)
         leaves = self.expressions.nesting.leaves
-        reads = {target: {self._name(leaf) for leaf in leaves(value)} for target, value in wanted}
-        pending, ordered = list(wanted), []
-        while pending:
-            for copy in pending:
-                name = self._name(copy[0])
-                if not any(name in reads[other] for other, _ in pending if other != copy[0]):
-                    break
-            else:
-                return None
-            ordered.append(copy)
-            pending.remove(copy)
-        nested = [copy for copy in ordered if isinstance(copy[1], Var) and copy[1] in self.expressions.nesting.nested]
-        return ordered if nested == [copy for copy in wanted if copy in nested] else None
+        names = [self._name(target) for target, _ in wanted]
+        order = _order(names, [{self._name(leaf) for leaf in leaves(value)} for _, value in wanted])
+        nested = [place for place in order if wanted[place][1] in self.expressions.nesting.nested]
+        return [wanted[place] for place in order] if len(order) == len(wanted) and nested == sorted(nested) else None
 
     # Names
 
@@ -377,3 +372,22 @@ class Statements:
     def _placed(self, statement: ast.stmt, where: Location) -> ast.stmt:
         self.places[statement] = where
         return statement
+
+
+def _order(names: Sequence[str], reads: Sequence[Set[str]]) -> list[int]:
+    """The places of assignments to these names in an order in which none is written that a later one reads, each as early as it
+    can be; those that read one another are left out."""
+    readers = Counter(name for each in reads for name in each)
+    blocked = [readers[name] - (name in each) for name, each in zip(names, reads, strict=True)]
+    waiting: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        waiting.setdefault(name, []).append(place)
+    free, order = [place for place, count in enumerate(blocked) if not count], list[int]()
+    while free:
+        made = heapq.heappop(free)
+        order.append(made)
+        for place in (place for name in reads[made] for place in waiting.get(name, ()) if place != made):
+            blocked[place] -= 1
+            if not blocked[place]:
+                heapq.heappush(free, place)
+    return order

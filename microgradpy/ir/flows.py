@@ -38,15 +38,20 @@ def maybe_undefined(flows: list[Flow]) -> set[Var]:
 
 def connected(start: set[Var], flows: list[Flow], *, forward: bool) -> set[Var]:
     """What the variables flow into, or what flows into them."""
-    found = set(start)
-    while True:
-        if forward:
-            more = {target for target, value in flows if value in found} - found
-        else:
-            more = {value for target, value in flows if target in found and isinstance(value, Var)} - found
-        if not more:
-            return found
-        found |= more
+    if not start:
+        return set()
+    following: dict[Value, list[Var]] = {}
+    for target, value in flows:
+        if isinstance(value, Var):
+            source, reached = (value, target) if forward else (target, value)
+            following.setdefault(source, []).append(reached)
+    found, waiting = set(start), list(start)
+    while waiting:
+        for reached in following.get(waiting.pop(), ()):
+            if reached not in found:
+                found.add(reached)
+                waiting.append(reached)
+    return found
 
 
 def _flows(region: Region, seen: dict[Var, tuple[Var, ...]]) -> Iterator[Flow]:

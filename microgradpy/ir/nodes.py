@@ -145,6 +145,7 @@ class Undefined(enum.Enum):
     """The value of a variable that is not assigned on this path; emitted as no assignment at all."""
 
     UNDEFINED = "undefined"
+    __hash__ = object.__hash__  # no function of Python's, as sets of values are made by the thousand
 
 
 UNDEFINED = Undefined.UNDEFINED
@@ -223,6 +224,7 @@ class Opcode(enum.Enum):
     MARK = "mark"  # (*values), payload the scope of a Try -> no result; what its handlers see if an exception comes now.
     #                `UNDEFINED` among the values leaves a parameter as it is
     RECORD = "record"  # (tape, *fields)          -> no result; appends the fields (one: bare, several: a tuple)
+    __hash__ = object.__hash__
 
 
 CHANGING = (Opcode.APPEND, Opcode.STORE)

@@ -132,7 +132,7 @@ def terminators(region: Region, *, of_inner_loops: bool = True) -> Iterator[Term
     """The terminators of a region and of the regions nested in it, in program order. Those of the loops in it go to these
     loops or leave the function."""
     for statement in region.statements:
-        if of_inner_loops or isinstance(statement, If | Try):
+        if isinstance(statement, If | Try) or (of_inner_loops and not isinstance(statement, Op)):
             for inner in regions(statement):
                 yield from terminators(inner, of_inner_loops=of_inner_loops)
     yield region.terminator
@@ -162,10 +162,15 @@ def is_mark(statement: Statement) -> bool:
 
 def walk(region: Region) -> Iterator[Statement]:
     """Every statement of a region and of the regions nested in it, in program order."""
-    for statement in region.statements:
-        yield statement
-        for inner in regions(statement):
-            yield from walk(inner)
+    around = [iter(region.statements)]
+    while around:  # no generator inside of another one: most of what a compile does is to look at all statements
+        for statement in around[-1]:
+            yield statement
+            if not isinstance(statement, Op):
+                around.append(itertools.chain.from_iterable([inner.statements for inner in regions(statement)]))
+                break
+        else:
+            around.pop()
 
 
 def is_none(value: Value) -> bool:

@@ -86,6 +86,7 @@ class Functions(Walker):
         """The functions that are being written where they are called, outermost first."""
         self.written: dict[types.FunctionType, frozenset[int]] = {}
         self.known_bodies: dict[types.FunctionType, Function] = {}
+        self.factories: dict[types.FunctionType, bool] = {}
 
     def inline(
         self,
@@ -192,6 +193,11 @@ class Functions(Walker):
 
     def is_factory(self, function: types.FunctionType) -> bool:
         """Whether a function returns a closure with variables of its own, or an object that it has made."""
+        if function not in self.factories:
+            self.factories[function] = self._is_factory(function)
+        return self.factories[function]
+
+    def _is_factory(self, function: types.FunctionType) -> bool:
         if not is_followed(function, self.function) or rrule.has(function) or is_non_differentiable(function):
             return False
         if ("factory", function.__code__) in self.facts.written:

@@ -20,16 +20,18 @@ WRITERS = frozenset().union(*MUTATING_METHODS.values()) | {
     "setitem", "delitem", "iadd", "isub", "imul", "itruediv", "imatmul", "ipow", "ifloordiv", "imod", "iconcat",
 }  # fmt: skip
 """The names of functions and methods that write into what they are given."""
+_KEPT = 4096
+"""How much code is remembered: a search for writes looks at all that it can reach, again and again."""
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=_KEPT)
 def names_in(code: types.CodeType) -> tuple[str, ...]:
     """The names of variables and attributes that code reads, in the functions inside it too."""
     inner = [name for constant in code.co_consts if isinstance(constant, types.CodeType) for name in names_in(constant)]
     return tuple(dict.fromkeys((*code.co_names, *inner)))
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=_KEPT)
 def texts_in(code: types.CodeType) -> tuple[str, ...]:
     """The names among the texts in code, and in the functions inside it: attributes that are read by `getattr(x, "name")`,
     `attrgetter("name.of")` or `case Class(name=...)`."""
@@ -48,14 +50,25 @@ def texts_in(code: types.CodeType) -> tuple[str, ...]:
 _READERS = frozenset({"getattr", "hasattr", "attrgetter", "methodcaller", "__getattribute__"})
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=_KEPT)
 def computes_names(code: types.CodeType) -> bool:
     """Whether code, or a function inside it, reads attributes by names that do not stand in it: `getattr(x, name)`."""
-    steps = _steps(code)
+    steps = [] if _READERS.isdisjoint(_all_names(code)) else _steps(code)
     for number, step in enumerate(steps):
         if step.opname.startswith("LOAD") and _loaded(step) in _READERS and not _is_given_text(steps, number):
             return True
     return any(computes_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+
+
+def _all_names(code: types.CodeType) -> set[str]:
+    """What an instruction of code may name that loads something."""
+    texts = {constant for constant in code.co_consts if isinstance(constant, str)}
+    return texts.union(code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars)
+
+
+def _has(code: types.CodeType, operation: str) -> bool:
+    """Whether there is an instruction of this kind in code."""
+    return dis.opmap[operation] in code.co_code[::2]
 
 
 def _steps(code: types.CodeType) -> list[dis.Instruction]:
@@ -79,7 +92,7 @@ def _is_given_text(steps: list[dis.Instruction], number: int) -> bool:
     return False
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=_KEPT)
 def variables_in(code: types.CodeType) -> tuple[str, ...]:
     """The names of module variables that code reads, in the functions inside it too."""
     own = [step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
@@ -87,7 +100,7 @@ def variables_in(code: types.CodeType) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*own, *inner)))
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=_KEPT)
 def writes(code: types.CodeType) -> bool:
     """Whether code has anything in it, or in the functions inside it, that writes into arrays, containers, objects or module
     variables."""
@@ -136,7 +149,7 @@ def _count_of_arguments(code: types.CodeType, steps: list[dis.Instruction], numb
 _SHOWS = ("RAISE_VARARGS", "FORMAT_", "CONVERT_VALUE", "PRECALL", "CALL")
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=_KEPT)
 def reads_caught(code: types.CodeType) -> bool:
     """Whether a handler in a function reads from the exception that it has caught, or keeps it. (It may show it, and raise
     another one from it.)"""
@@ -155,20 +168,20 @@ def _loaded(step: dis.Instruction) -> object:
     return step.argval[-1] if isinstance(step.argval, tuple) and step.argval else step.argval
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=_KEPT)
 def makes_classes(code: types.CodeType) -> bool:
     """Whether a function has a `class` statement in it."""
-    return any(instruction.opname == "LOAD_BUILD_CLASS" for instruction in dis.get_instructions(code))
+    return _has(code, "LOAD_BUILD_CLASS")
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=_KEPT)
 def imports(code: types.CodeType) -> bool:
     """Whether there is an `import` statement in code, or in the functions inside it."""
     inner = (imports(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
-    return any(instruction.opname == "IMPORT_NAME" for instruction in dis.get_instructions(code)) or any(inner)
+    return _has(code, "IMPORT_NAME") or any(inner)
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=_KEPT)
 def makes_capturing_classes(code: types.CodeType) -> bool:
     """Whether a function has a `class` statement in it whose body or methods use variables of the function."""
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]

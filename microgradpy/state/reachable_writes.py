@@ -199,6 +199,8 @@ class _Search:
     names_any: bool = False
     """Whether names are computed."""
     classes: dict[type, bool] = field(default_factory=dict)
+    having: dict[str, list[type]] = field(default_factory=dict)
+    """Which of the classes have or inherit something of a name."""
     writes: bool = False
 
     def add_named(self, function: types.FunctionType, without: frozenset[str] = frozenset()) -> None:
@@ -222,12 +224,13 @@ class _Search:
     def add_names(self, names: Iterable[str]) -> None:
         for name in set(names) - self.names:
             self.names.add(name)
-            for cls in list(self.classes):
+            for cls in list(self.having.get(name, ())):
                 self.add_method(cls, name)
-                if name in _MAKERS:
+            if name in _MAKERS:
+                for cls in list(self.classes):
                     self.add_class(cls, is_made=True)
             if name == "super":
-                classes, self.classes = self.classes, {}
+                classes, self.classes, self.having = self.classes, {}, {}
                 for cls, is_made in classes.items():
                     self.add_class(cls, is_made)
 
@@ -247,19 +250,23 @@ class _Search:
         is_made = (is_made or not self.names.isdisjoint(_MAKERS)) and not issubclass(cls, BaseException)
         if not is_users_class(cls) or self.passes_over(cls) or (cls in self.classes and self.classes[cls] >= is_made):
             return
+        members = dict.fromkeys(name for base in cls.__mro__ for name in vars(base))
+        if cls not in self.classes:
+            for name in members:
+                self.having.setdefault(name, []).append(cls)
         self.classes[cls] = is_made
-        for name in self.names:
+        for name in [name for name in members if name in self.names]:
             self.add_method(cls, name)
         if self.names_any:
             self.add_members(cls)
         if self.calls_operators:
-            inherited = (name for base in cls.__mro__ for name in vars(base) if name.startswith("__"))
-            for name in (name for name in inherited if is_made or name not in _IN_SIGHT):
+            special = (name for name in members if name.startswith("__"))
+            for name in (name for name in special if is_made or name not in _IN_SIGHT):
                 self.add_method(cls, name)
 
     def add_members(self, cls: type) -> None:
         """All that code may read by names that it computes."""
-        for name in {name for base in cls.__mro__ for name in vars(base) if not name.startswith("__")}:
+        for name in dict.fromkeys(name for base in cls.__mro__ for name in vars(base) if not name.startswith("__")):
             self.add_method(cls, name)
 
     def add_method(self, cls: type, name: str) -> None:
