@@ -121,8 +121,6 @@ class Unit:
     """Whether it only computes, so that nobody sees if a run is given up and made once more."""
     apart: Any = None
     """Its pushforward as IR to be differentiated."""
-    only_computes: bool = False
-    """The same of the run of its pushforward."""
     inserts: bool = False
     selects: bool = True
     """Whether its cotangents may have zeros of a selection that it makes."""

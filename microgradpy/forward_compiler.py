@@ -14,7 +14,6 @@ from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.checks import check_pushforward
 from microgradpy.ad.primal import Primal
-from microgradpy.ad.repeatable import is_repeatable
 from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.cache import Unit, lock
@@ -152,7 +151,6 @@ def forward_function(
     primal = primal_of(program, kinds, unit.active, session)
     if isinstance(primal, MayWrite):
         return primal
-    unit.only_computes = is_repeatable(primal.function, primal.calls)
     return forward_of(program.ir, primal, unit.active, session)
 
 

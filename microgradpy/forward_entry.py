@@ -51,7 +51,7 @@ def only_computes(f: Any, args: tuple[Any, ...], dots: tuple[Any, ...], kwargs: 
     if not isinstance(f, types.FunctionType) or rrule.has(f) or frule.has(f):
         return False
     found = _planned(f, None, args, dots, kwargs)
-    return found is not None and not found.plan[3] and all(unit.only_computes for unit in reached_units(found.plan[0]))
+    return found is not None and not found.plan[3] and all(unit.is_repeatable for unit in reached_units(found.plan[0]))
 
 
 _PushPlan = tuple[Unit, Callable[..., Any], tuple[Callable[[Any, Any], Any] | None, ...], bool]
