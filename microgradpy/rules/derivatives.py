@@ -172,7 +172,7 @@ def _written(f: Any, formula: FunctionType, tree: ast.FunctionDef, value: str, s
     namespace["__name__"] = formula.__module__
     linecache.lazycache(namespace["__file__"], namespace)
     rule: Any = namespace[f"{name}_rrule"]
-    rule.__module__, rule.declaration = formula.__module__, formula
+    rule.__module__, rule.declaration, rule.text = formula.__module__, formula, text
     return rule
 
 

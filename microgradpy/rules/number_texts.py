@@ -19,7 +19,6 @@ there are some of NumPy's; what is no number is None there. `otherwise` is asked
 from __future__ import annotations
 
 import ast
-import inspect
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
@@ -65,7 +64,7 @@ def of_numbers(rule: Callable[..., Any], count: int, bindings: Mapping[str, Any]
 def _written(
     rule: Callable[..., Any], count: int, types: frozenset[type], bindings: Mapping[str, Any]
 ) -> Callable[..., Any] | None:
-    (tree,) = ast.parse(inspect.getsource(rule)).body
+    (tree,) = ast.parse(rule.text).body  # type: ignore[attr-defined]
     assert isinstance(tree, ast.FunctionDef)
     *before, pullback, last = tree.body
     assert isinstance(pullback, ast.FunctionDef) and isinstance(last, ast.Return) and isinstance(last.value, ast.Tuple)
