@@ -121,8 +121,7 @@ def _differentiate_parts(
     if plan is None or not is_valid(plan.unit):
         if renewed(function, read, bound.values) is not read:
             return _differentiate_parts(function, bound, count, wanted, keywords_wanted)
-        active = read.pattern.spread(active_inputs(bound, wanted, keywords_wanted))
-        unit = unit_by_pattern(function, read, bound.values, active)
+        unit = unit_by_pattern(function, read, bound.values, active_inputs(bound, wanted, keywords_wanted))
         if unit is None:
             return None
         plan = Plan.of(unit, read.leaves)

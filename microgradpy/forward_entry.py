@@ -136,7 +136,8 @@ def _planned_by_parts(function: types.FunctionType, bound: Binding, given: list[
     if plan is None or not is_valid(plan[0]):
         if renewed(function, read, bound.values) is not read:
             return _planned_by_parts(function, bound, given)
-        unit = unit_by_pattern(function, read, bound.values, moves, analysed)
+        flags = tuple(not is_structural_zero(dot) for dot in given)
+        unit = unit_by_pattern(function, read, bound.values, flags, moves, analysed)
         if unit is None or not unit.is_pushable:
             return None
         try:

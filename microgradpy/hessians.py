@@ -115,8 +115,8 @@ class _Second:
         if read is None or read.pattern.objects or read.pattern.counts[self.place] is not None:
             return None
         place = sum(1 if count is None else count for count in read.pattern.counts[: self.place])
-        active = tuple(number == place for number in range(len(read.leaves)))
-        first = unit_by_pattern(self.function, read, bound.values, active, analysed)
+        flags = tuple(number == self.place for number in range(len(bound.values)))
+        first = unit_by_pattern(self.function, read, bound.values, flags, compiled=analysed)
         if first is None:
             return None
         self.values, self.place = read.values, place

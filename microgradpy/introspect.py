@@ -184,7 +184,7 @@ def unit_of_parts(
     read = None if read is None else renewed(function, read, values)
     if read is None:
         return None, values
-    return unit_by_pattern(function, read, values, read.pattern.spread(active), compiled), values
+    return unit_by_pattern(function, read, values, active, compiled=compiled), values
 
 
 def _reason_of_unknown(function: types.FunctionType, unit: Unit) -> Reason:

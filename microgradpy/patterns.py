@@ -194,14 +194,17 @@ def unit_by_pattern(
     function: types.FunctionType,
     read: Match,
     values: list[Any],
-    active: tuple[bool, ...],
+    flags: tuple[bool, ...],
+    active: tuple[bool, ...] | None = None,
     compiled: Callable[..., Any] | None = None,
 ) -> Unit | None:
-    """The unit of a function for the parts of its arguments that a pattern has given, if these parts are differentiated; None
-    if it cannot be called by them: it writes, or calls what is not known before."""
+    """The unit of a function for the parts of its arguments that a pattern has given, if these arguments are differentiated, or
+    of the parts those that are `active`; None if it cannot be called by them: it writes, or calls what is not known before."""
     patterns = patterns_of(function)
-    if read.pattern.has_aliases and any(active[number] for number in read.pattern.leaves):
+    of_parts = (flag for flag, count in zip(flags, read.pattern.counts, strict=True) if count is not None)
+    if read.pattern.has_aliases and any(of_parts):
         return None  # a gradient stands in two places
+    active = read.pattern.spread(flags) if active is None else active
     kinds = kinds_of(read.leaves, value_kind)
     unit = _unit_of_parts(function, read, kinds, active, compiled)
     if unit is None:

@@ -22,6 +22,7 @@ from microgradpy.runtime.lookup_cache import LookupCache
 from microgradpy.runtime.rule_calls import of_python_numbers
 from microgradpy.state import dispatch, known_calls
 from tests import finite_differences as fd
+from tests.module_of_a_user import Tripled
 from tests.threads import at_once
 from tests.ways import dispatched_and_tracked
 
@@ -45,13 +46,6 @@ def check(f: Callable[..., Any], *args: Any) -> None:
 
 
 # Numbers of other types than before
-
-
-class Tripled(float):
-    def __mul__(self, other: Any) -> Any:
-        return 3.0 * float(self) * other
-
-    __rmul__ = __mul__
 
 
 def of_many_types(x: Any) -> Any:

@@ -15,6 +15,8 @@ ITEMS = (list, tuple, np.ndarray, np.generic)
 
 def item_tangent(x: Any, index: Any, x_dot: Any) -> Any:
     """The tangent of `x[index]`."""
+    if isinstance(x, np.ndarray | np.void) and x.dtype.names:
+        raise unknown(f"an item of an array of dtype {x.dtype} was read")
     if is_structural_zero(x_dot):
         return None
     if isinstance(x, ITEMS):

@@ -244,10 +244,10 @@ def accumulate(a: Any, b: Any) -> Any:
         return b
     if b is None:
         return a
-    return a + b if type(a) is float and type(b) is float else _sum(a, b)
+    return a + b if type(a) is float and type(b) is float else _sum_of_others(a, b)
 
 
-def _sum(a: Any, b: Any) -> Any:
+def _sum_of_others(a: Any, b: Any) -> Any:
     if is_structural_zero(a):
         return b
     if is_structural_zero(b):
