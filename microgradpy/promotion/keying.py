@@ -151,6 +151,9 @@ class Keying(Grouping):
             if is_thing(arguments[1]):
                 raise Escapes(place.origin)
             if function in PUT_KEYS:
+                kind = self.kinds.of(arguments[1])
+                if not is_key(kind) and (isinstance(kind, TupleOf) or (isinstance(kind, Sequence) and kind.name == "tuple")):
+                    raise Escapes(place.origin)  # `functools.cache` may have numbers as keys that are differentiated
                 within = (*place.origin, _WITHIN) if function is put_within else self.keys_of_place(place)
                 arguments = (arguments[0], self.checked_key(arguments[1], within, op), *arguments[2:])  # type: ignore[arg-type]
         if function in BY_KEYS:
