@@ -256,12 +256,15 @@ def hooks_of(frame: Frame) -> Hooks:
     return frame.hooks
 
 
+_SETTERS = (setattr, delattr, operator.setitem, type.__setattr__, type.__delattr__)
+
+
 def record_primitive_call(call: Call) -> CallNode:
     """Make a call without looking into it. What it writes into its arguments is noted."""
     node = PrimitiveCallNode(call.location, call.function, call.arguments, call.keywords)
     writable = _writable(call)
     frame, run = call.frame, call.run
-    if any(call.f is setter for setter in (setattr, delattr, operator.setitem)) and is_atom(call.args[0]):
+    if any(call.f is setter for setter in _SETTERS) and is_atom(call.args[0]):
         run.assign(f"{node.text().partition(' → ')[0]} changes {describe(call.args[0])}")
     if frame is not None and run.writers:
         owner = owner_of(call.f)
