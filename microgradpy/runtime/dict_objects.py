@@ -16,7 +16,7 @@ class Entry:
 
     def __eq__(self, other: object) -> bool:
         """Dicts are equal if their entries are: whoever compares such objects lets them escape."""
-        raise NotImplementedError
+        raise AssertionError("no object of this class is ever made")
 
 
 @functools.cache
