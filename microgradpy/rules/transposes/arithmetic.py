@@ -24,12 +24,21 @@ from microgradpy.tangents.reading import item_tangent
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
 
-# They look at constants, to refuse or to choose, or at the dtype of a cotangent.
-non_differentiable(largest, refuse_choice, in_precision_of)
+# They look at constants, to refuse or to choose.
+non_differentiable(largest, refuse_choice)
 
 _X = np.array([[0.3, -1.2, 2.0], [0.7, 0.1, -0.4]])
 _V = np.array([1.5, -0.5, 0.25])
 _Z = _X + 1j * _X[::-1]
+
+
+@pullback(in_precision_of)
+def in_precision_of_pullback(y_bar, d, constant):
+    """Of `d` only the dtype is looked at; what is a constant to a pullback moves in a second derivative."""
+    return NoTangent(), y_bar
+
+
+examples(in_precision_of, (_X, _V))
 
 
 @pullback(conj)
