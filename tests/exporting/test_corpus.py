@@ -22,13 +22,13 @@ from tests import finite_differences as fd
 from tests.exporting import isolated
 from tests.exporting.corpus import DOCUMENT, EXPORTED, LINTER, TESTED, Exported, export, figures, reason, reasons
 from tests.other_process import OtherProcess
-from tests.programs import Program
+from tests.programs import Program, powers
 from tests.test_programs import same, same_cotangents
 
 pytestmark = pytest.mark.xdist_group("exported")  # one process exports them all, once
 REFUSED_WHEN_RUN = {"joined_in_a_row", "joined_numbers"}
 """Where an operand turns out to be of a class that nobody expected; the refusal says so."""
-ROUNDED = {"power_of_two_variables", "power_law"}
+ROUNDED = {"power_of_two_variables"} | {p.id for p in TESTED if p.function.__module__ == powers.__name__}
 """Powers of unknown sign, whose slopes the package computes of the value where a run may be made once more."""
 WRITES = "python -m tests.exporting.corpus writes the list and the figures anew"
 
