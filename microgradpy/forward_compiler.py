@@ -121,11 +121,15 @@ def pushforward_apart(function: types.FunctionType, unit: Unit, kinds: tuple[Kin
         raise NotPushable(f"calls of {unit.name} that hand on what they write into")
     if unit.apart is None:
         unit.apart = Apart(function, program_again(function, unit, kinds).ir)  # one that calls itself has itself in its IR
-        made = forward_function(function, unit, kinds, _DifferentiatedSession)
-        if isinstance(made, MayWrite):
-            raise CompilerBug(f"the primal of {unit.name} does not write, and then it does: {made.what}")
+        try:
+            made = forward_function(function, unit, kinds, _DifferentiatedSession)
+            if isinstance(made, MayWrite):
+                raise CompilerBug(f"the primal of {unit.name} does not write, and then it does: {made.what}")
+            _check_differentiable(made)
+        except BaseException:
+            unit.apart = None
+            raise
         unit.apart.function = made
-        _check_differentiable(made)
     found: Apart = unit.apart
     return found
 

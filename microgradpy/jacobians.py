@@ -18,7 +18,8 @@ from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import DifferentiationError
 from microgradpy.forward_entry import only_computes, push_outermost
-from microgradpy.gradient_functions import describe, wanted_by
+from microgradpy.gradient_functions import describe, note_held, wanted_by
+from microgradpy.rules.nested import holds
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.types import is_structural_zero
@@ -56,7 +57,7 @@ def jac(f: Callable[..., Any], argnums: int | Numbers = 0) -> Callable[..., Any]
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         return value_and_jacobian(f, *args, argnums=argnums, **kwargs)[1]
 
-    NESTED_DIFFERENTIATION.add(jacobian_of)
+    note_held(jacobian_of, "jac", f, argnums)
     return jacobian_of
 
 
@@ -137,3 +138,4 @@ def _check_real(x: Any, place: str, f: Any) -> None:
 
 
 NESTED_DIFFERENTIATION.update((jacobian, value_and_jacobian, jac))
+holds(jac)
