@@ -91,9 +91,9 @@ def _expanded(statement: Statement, held: Mapping[Var, Held]) -> Iterator[Statem
         yield from _of_held(statement, *held[statement.callee])  # type: ignore[index]
     elif isinstance(statement, Op) and len(statement.results) == 1 and statement.result in held:
         return
-    elif _callee(statement) is not None:
-        assert isinstance(statement, Op)
-        yield from _of_known(statement)
+    elif isinstance(statement, Op) and _callee(statement) is not None:
+        made = _held_by(statement)
+        yield from _of_known(statement) if made is None else (replace(_made_again(statement.result, made), where=statement.where),)
     else:
         yield statement
 
