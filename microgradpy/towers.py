@@ -27,7 +27,7 @@ from microgradpy.compiler import analysed, compile_unit
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.entry import USUAL, run_half
 from microgradpy.errors import DifferentiationError, MutationError
-from microgradpy.forward_compiler import pushforward_apart
+from microgradpy.forward_compiler import check_differentiable, pushforward_apart
 from microgradpy.forward_entry import filling, input_tangents
 from microgradpy.frontend.source import place_of
 from microgradpy.given_functions import Given, given, known, known_held
@@ -333,6 +333,8 @@ class Tower:
                 apart = pushforward_apart(function, unit, kinds)
             except NotPushable as error:
                 raise DifferentiationError(f"{function.__qualname__} has no text for forward mode: it makes {error}") from None
+            if any(active):
+                check_differentiable(apart)
             kinds = (*kinds, *map(dot_kind, itertools.compress(kinds, mask)))
             found = (compile_unit if active is wanted else analysed)(function, kinds, active, pattern=apart)
             if isinstance(found, MayWrite):
