@@ -27,7 +27,7 @@ from microgradpy.rules.nested import Asked, bars_of_call, units_of, values_of_ca
 from microgradpy.runtime.markers import differentiates
 from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.runtime.write_detection import keep, watched
-from microgradpy.tangents.projection import check_seed, fill_zeros
+from microgradpy.tangents.projection import check_seed, fill_zeros, zeros_for
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.towers import NotByParts, Place, Tower
 
@@ -157,6 +157,20 @@ def definition(f: Any) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
 _HELD: dict[str, Callable[..., Any]] = {
     "grad": held_gradient_of_call, "jac": held_jacobian_of_call, "hess": hessian_of_call, "hessp": held_product_of_call,
 }  # fmt: skip
+
+def unit_of_held(f: Any, args: tuple[Any, ...]) -> Any:
+    """`rules.nested.unit_of_held`."""
+    asked: list[Asked] = []
+    while (held := held_by(f)) is not None and held[0] == "grad":
+        f, asked = held[1], [*asked, held[2]]
+    tower = Tower.at(Place.of(f, args, by_parts=True))
+    base = tower.place.wanted(asked[0].numbers, own=False)
+    for each in reversed(asked):
+        seeds = [zeros_for(x) if number in each.numbers else None for number, x in enumerate(args)]
+        dots = tower.place.dots(None, seeds, None)
+        tower = tower.along([*dots, *[None] * (len(tower.values) - len(dots))])
+    return tower.unit((*base, *(False,) * (len(tower.values) - len(base))))
+
 
 # The calls
 

@@ -253,11 +253,11 @@ class Tower:
 
     def value(self) -> Any:
         """What it computes."""
-        return self._run(self._unit((False,) * len(self.values)))[0]
+        return self._run(self.unit((False,) * len(self.values)))[0]
 
     def value_and_bars(self, wanted: tuple[bool, ...], seed_for: Any) -> tuple[Any, list[Any]]:
         """What it computes, and the cotangents of the inputs that are wanted, for the seed that `seed_for` makes of this."""
-        unit = self._unit(wanted)
+        unit = self.unit(wanted)
         value, saved = self._run(unit)
         seed = seed_for(value)
         if not unit.result_active or not any(unit.active):
@@ -275,7 +275,8 @@ class Tower:
             check_unchanged_parts(place.callee.function, place.read, place.bound.values)
         return found
 
-    def _unit(self, wanted: tuple[bool, ...]) -> Unit:
+    def unit(self, wanted: tuple[bool, ...]) -> Unit:
+        """What is compiled for it, if these inputs are differentiated."""
         key = self._key(wanted)
         known: tuple[Unit, Unit] | None = None if key is None else CACHE.plans.get(key)
         if known is not None and all(map(is_valid, known)):
@@ -353,8 +354,8 @@ class Tower:
         seen = what_is_seen(function, self.values)
         if seen:
             raise DifferentiationError(
-                f"{function.__qualname__} is run once more when its derivative is differentiated, and `{seen}`, which it reaches, "
-                "may do more than compute",
+                f"{function.__qualname__} is run once more when its derivative is differentiated, and `{seen}`, which it "
+                "reaches, may do more than compute",
                 place_of(function),
                 "Let what is differentiated inside of differentiated code compute its result only: draw, print and read files "
                 "before that.",

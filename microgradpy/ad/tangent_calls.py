@@ -99,6 +99,7 @@ class Tangents(StructureTangents):
         """What differentiates inside of differentiated code."""
         self.builder.add(op)
         with self.builder.region(self.pending):
+            parts: tuple[Value, ...]
             if call.function is nested.held_again:
                 dots = self.tuple_of((self.dot(call.arguments[0]),))
                 parts = call.result, self.tuple_of((Const("__wrapped__"),)), self.tuple_of((NONE,)), dots

@@ -55,6 +55,8 @@ class Towers(Protocol):
 
     def opened(self, f: Any, args: tuple[Any, ...]) -> Any: ...
 
+    def unit_of_held(self, f: Any, args: tuple[Any, ...]) -> Any: ...
+
     def held_again(self, f: Any, options: tuple[Any, ...]) -> Any: ...
 
     @property
@@ -75,6 +77,11 @@ def definition(f: Any) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
     """The function that is differentiated in the place of one that differentiates, with what it is given before the arguments
     of that: `gradient_of_call(f, x)` for `gradient(f, x)`; None for one that has none."""
     return _loads[0]().definition(f)
+
+
+def unit_of_held(f: Any, args: tuple[Any, ...]) -> Any:
+    """What is compiled to differentiate a function that `grad` has made."""
+    return _loads[0]().unit_of_held(f, args)
 
 
 def held_gradient() -> Callable[..., Any]:

@@ -25,8 +25,8 @@ _COMPUTE = frozenset((
     "_bisect", "_collections", "_functools", "_heapq", "_operator",
 ))  # fmt: skip
 _SEEN_BUILTINS = frozenset((
-    "breakpoint", "compile", "eval", "exec", "exit", "globals", "help", "id", "input", "locals", "open", "print", "quit", "vars",
-    "__import__",
+    "breakpoint", "compile", "eval", "exec", "exit", "globals", "help", "id", "input", "locals", "open", "print", "quit",
+    "vars", "__import__",
 ))  # fmt: skip
 _SEEN_OF_NUMPY = frozenset((
     "random", "save", "savez", "savez_compressed", "savetxt", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "tofile",
@@ -66,7 +66,7 @@ def _is_seen(found: Any) -> bool:
     if isinstance(found, types.ModuleType):
         return not (_computes(found.__name__) or is_of_users(found))
     if isinstance(found, type | types.FunctionType | types.BuiltinFunctionType):
-        return not (_computes(found.__module__) or is_of_users(found))
+        return not (_computes(found.__module__) or is_of_users(found))  # type: ignore[arg-type]
     return callable(found) and not (_computes(type(found).__module__) or is_users_class(type(found)))
 
 

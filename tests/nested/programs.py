@@ -77,7 +77,7 @@ def of_a_function_of_the_module(x):
 def in_a_loop(x):
     s = 0.0
     for i in range(3):
-        s = s + gradient(lambda t: t**3 * x + s * t * i, x)[0]  # noqa: B023
+        s = s + gradient(lambda t: t**3 * x + s * t * i, x)[0]
     return s
 
 
@@ -85,7 +85,7 @@ def in_a_loop(x):
 def kept_in_a_list(x):
     out = []
     for k in range(3):
-        out.append(gradient(lambda t: t ** (k + 1) * x[0] + math.sin(t * x[1]), x[2])[0])  # noqa: B023, PERF401
+        out.append(gradient(lambda t: t ** (k + 1) * x[0] + math.sin(t * x[1]), x[2])[0])
     return sum(g * g for g in out)
 
 
