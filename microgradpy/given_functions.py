@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import types
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, final
 
+from microgradpy.ad.binding import Packed, bind_inputs, literal_defaults
 from microgradpy.ad.calls import Apart
 from microgradpy.ad.nested_calls import Held, with_nested_calls
 from microgradpy.cache import UNDEFINED, Check
@@ -22,12 +23,30 @@ from microgradpy.frontend.source import shared_names
 from microgradpy.gradient_functions import held_by
 from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.kinds import Kind
-from microgradpy.ir.nodes import Function, Op, Opcode, Parameter, Region, Return, Value, Var, fresh, function_constant
-from microgradpy.ir.rewrite import substitute
+from microgradpy.ir.nodes import (
+    SELF,
+    Const,
+    Function,
+    Op,
+    Opcode,
+    Parameter,
+    Region,
+    Return,
+    Statement,
+    Value,
+    Var,
+    fresh,
+    function_constant,
+)
+from microgradpy.ir.rewrite import map_regions, map_statements, substitute
+from microgradpy.ir.traversal import walk
 from microgradpy.pipeline import checks_of_members, instrumented, writing_nothing
 from microgradpy.promotion.driver import promote
+from microgradpy.rules.nested import held_again
+from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.markers import differentiates
+from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import value_in
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
@@ -161,13 +180,82 @@ def _made(
     body = substitute(ir.body, {var: value for var, value in values.items() if value != var})
     made = with_nested_calls(replace(ir, captured=(), parameters=_parameters(builder.inputs), body=body), builder.held)
     body = Region((*builder.made, *made.body.statements), made.body.terminator)
-    made = replace(made, body=body)
+    made = _handing_on(replace(made, body=body), function.__globals__)
     codes = frozenset().union(*(writing_nothing(each, instrumented(each)[0]) for each in functions))
     found = promote(function, made, instrumented, kinds).made
     if found is None:
         return Apart(function, made, tuple(builder.checks), functions, codes)
     checks = (*builder.checks, *found.checks, *checks_of_members(found))
     return Apart(function, found.function, checks, (*functions, *found.functions), codes | found.followed)
+
+
+# Functions that are handed on to others
+
+
+def _handing_on(function: Function, namespace: dict[str, Any], inside: tuple[types.FunctionType, ...] = ()) -> Function:
+    """The same function with calls of other functions of its module, which are given functions that are made in it, by the IR
+    that these have for that."""
+    made = {op.result: op for op in walk(function.body) if isinstance(op, Op) and _makes_function(op)}
+    if not made:
+        return function
+
+    def rewritten(statement: Statement) -> tuple[Statement, ...]:
+        statement = map_regions(statement, lambda inner: map_statements(inner, rewritten))
+        callee = statement.callee.value if isinstance(statement, Op) and isinstance(statement.callee, Const) else None
+        if not isinstance(callee, types.FunctionType) or callee in inside or not isinstance(statement, Op):
+            return (statement,)
+        is_known = callee.__globals__ is namespace and not (callee.__closure__ or rrule.has(callee) or differentiates(callee))
+        if not is_known or made.keys().isdisjoint(statement.arguments) or is_generator(callee.__code__):
+            return (statement,)
+        bound = bind_inputs(callee, statement.arguments, dict(statement.keywords), literal_defaults(callee))
+        if bound is None or any(isinstance(value, Packed) for value in bound):
+            return (statement,)
+        builder = _Handed(made, [], [], [], {})
+        ir, checks = instrumented(callee)
+        for var, value in zip(ir.inputs, bound, strict=True):
+            builder.give(var, value)  # type: ignore[arg-type]
+        own = with_nested_calls(replace(ir, captured=(), parameters=_parameters(builder.inputs)), builder.held)
+        own = replace(own, body=Region((*builder.made, *own.body.statements), own.body.terminator))
+        apart = Apart(callee, _handing_on(own, namespace, (*inside, callee)), checks, (callee,), writing_nothing(callee, ir))
+        return (replace(statement, callee=Const(apart, callee.__name__, apart), arguments=tuple(builder.leaves), keywords=()),)
+
+    return replace(function, body=map_statements(function.body, rewritten))
+
+
+def _makes_function(op: Op) -> bool:
+    """Whether an operation makes a function of which all is known."""
+    if op.callee is Opcode.CLOSURE:
+        body: ClosureBody = op.payload
+        whole = not (body.shared or body.defaults or body.keyword_defaults)
+        return whole and not any(isinstance(value, Const) and value.value is SELF for value in op.arguments)
+    return isinstance(op.callee, Const) and op.callee.value is held_again
+
+
+@dataclass
+class _Handed:
+    """What a function is given by who calls it: the `leaves`, for its `inputs`, of which it makes the functions that are
+    `known` there."""
+
+    known: Mapping[Var, Op]
+    made: list[Op]
+    inputs: list[Var]
+    leaves: list[Value]
+    held: dict[Var, Held]
+
+    def give(self, var: Var, value: Value) -> None:
+        op = self.known.get(value) if isinstance(value, Var) else None
+        if op is None:
+            self.inputs.append(var)
+            self.leaves.append(value)
+            return
+        parts = tuple(fresh("") if isinstance(part, Var) else part for part in op.arguments)
+        for part, own in zip(op.arguments, parts, strict=True):
+            if isinstance(own, Var):
+                self.give(own, part)
+        if op.callee is Opcode.CLOSURE:
+            self.made.append(replace(op, arguments=parts, results=(var,)))
+        else:
+            self.held[var] = Held(parts[0], *parts[1].value)  # type: ignore[union-attr]
 
 
 def _parameters(variables: Iterable[Var]) -> tuple[Parameter, ...]:

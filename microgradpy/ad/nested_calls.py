@@ -93,7 +93,10 @@ def _expanded(statement: Statement, held: Mapping[Var, Held]) -> Iterator[Statem
         return
     elif isinstance(statement, Op) and _callee(statement) is not None:
         made = _held_by(statement)
-        yield from _of_known(statement) if made is None else (replace(_made_again(statement.result, made), where=statement.where),)
+        if made is None:
+            yield from _of_known(statement)
+        else:
+            yield replace(_made_again(statement.result, made), where=statement.where)
     else:
         yield statement
 

@@ -105,6 +105,14 @@ def slope(f: Callable[..., Any], x: Any) -> Any:
     return jvp(f, (x,), (1.0,))[1]
 
 
+@pytest.mark.parametrize("f", [looped, repeated, lambda x: looped(x)])
+def test_four_orders_in_forward_mode(f: Callable[..., Any]) -> None:
+    """By a function that is given functions."""
+    for value in (5.0, 20.0, 60.0, 120.0):
+        f = (lambda f: lambda x: slope(f, x))(f)
+        assert f(1.0) == value
+
+
 def test_known_ones() -> None:
     assert slope(lambda x: x * slope(lambda y: x * y, 1.0), 4.0) == 8.0
     assert gradient(lambda x: slope(lambda t: t**4, x), 7.0) == (588.0,)
