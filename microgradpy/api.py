@@ -25,7 +25,7 @@ from microgradpy.errors import (
 from microgradpy.gradient_functions import describe, held_gradient, is_real_scalar, unit_seed
 from microgradpy.heads import Form
 from microgradpy.projecting import PARTS, is_projected
-from microgradpy.rules import callables, nested
+from microgradpy.rules import nested
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
@@ -259,7 +259,7 @@ def _given_to_library(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple
         return rrule_via_ad(f, *args, **kwargs)
 
 
-callables.install(_given_to_library)
+nested.install_differentiate(_given_to_library)
 nested.install(lambda: importlib.import_module("microgradpy.nested"))  # with forward mode, which not everybody wants
 NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, pullback, gradient, value_and_gradient, grad, value_and_grad))
 NESTED_DIFFERENTIATION.add(Pullback.__call__)

@@ -1,4 +1,4 @@
-"""Differentiation inside of differentiated code: what the calls in it are of, and their rules.
+"""Differentiation inside of differentiated code, and of rules: what the calls in it are of, and their rules.
 
     bars_of_call(0, asked, (f, seed, args, kwargs))     (y, f_bar, args_bar): what a pullback of `f` gives for a seed
     bars_of_call(1, asked, (inputs, inputs_dot))        the tangent of that, in the direction of the tangents of its inputs
@@ -136,6 +136,22 @@ def values_of_call_rrule(level: int, known: Any, inputs: Any) -> Any:
         return NoTangent(), NoTangent(), NoTangent(), bars_of_values(level, before, bars)
 
     return found, values_of_call_pullback
+
+
+# Inside of rules
+
+Differentiate = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
+_differentiate: list[Differentiate] = []
+
+
+def install_differentiate(differentiate: Differentiate) -> None:
+    """Called once, with `rrule_via_ad`."""
+    _differentiate[:] = [differentiate]
+
+
+def differentiated(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """`rrule_via_ad(f, *args, **kwargs)`, for rules of functions that are given functions."""
+    return _differentiate[0](f, *args, **kwargs)
 
 
 # Pullbacks
