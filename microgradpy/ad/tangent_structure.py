@@ -33,6 +33,7 @@ from microgradpy.ir.kinds import (
     UNKNOWN,
     Array,
     Kind,
+    Numeric,
     Sequence,
     TupleOf,
     is_list,
@@ -107,7 +108,7 @@ class StructureTangents(TangentBase):
 
     def item(self, container: Value, index: Value, dot: Value, of: Kind) -> Value:
         get = operator_constant("getitem")
-        if isinstance(self.builder.kind(container), Array):
+        if isinstance(self.builder.kind(container), Array | Numeric):
             return self.builder.call(get, (dot, index))
         if is_structured(found := self.builder.kind(dot)):
             get = ITEM_OF_GROWING if self.is_growing(container) else get

@@ -18,10 +18,12 @@ from microgradpy.ir.kinds import (
     Array,
     Inert,
     Kind,
+    Numeric,
     Scalar,
     Sequence,
     TupleOf,
     entries_of,
+    is_basic_index,
     item_kind,
     unknown_from,
 )
@@ -59,6 +61,8 @@ def item(arguments: Arguments, known: Known) -> Kind:
             return entries_of(container) if axes is None or (not axes and _DOTS in items) else ranked(len(axes), dtype, axes)
         case Array():
             return entries_of(container)
+        case Numeric() if is_basic_index(index):
+            return entries_of(container)  # of an array, as numbers have no items
         case Sequence(name="dict", entries=entries):
             return dict(entries).get(str(known.get(1)), container.item)
         case Sequence(name="list" | "tuple" | "range") if index == INT:
