@@ -35,6 +35,7 @@ from microgradpy.state.outside import called_by_rule, writes_stay_inside
 from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import is_filled, is_value
 from microgradpy.tangents.fields import dict_of
+from microgradpy.tangents.helpers import itself
 from microgradpy.tangents.projection import check_seed, project
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
@@ -216,6 +217,7 @@ def rrule_via_ad(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[A
     return y, via_ad_pullback
 
 
+@itself(0)
 def stop_gradient(x: Any) -> Any:
     """`x`; its derivative is zero."""
     return x

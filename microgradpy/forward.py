@@ -42,13 +42,13 @@ def _checked_one(x: Any, dot: Any, place: str) -> Any:
     if type(dot) is float and type(x) is float:
         return dot or None
     try:
-        return _filled(x, _unless_zero(check_seed(x, dot)))
+        return _filled(x, unless_zero(check_seed(x, dot)))
     except CotangentShapeError as error:
         found = error.found.replace("the seed of the value", f"the tangent of {place}").replace("the value", place)
         raise CotangentShapeError(found, None, "A tangent has the structure and shape of the argument.") from None
 
 
-def _unless_zero(dot: Any) -> Any:
+def unless_zero(dot: Any) -> Any:
     """A tangent, None if it is nothing but zeros: then it is zero whatever the slopes are."""
     is_number = isinstance(dot, float | complex | np.ndarray) and not np.any(dot)
     return None if is_number else dot

@@ -17,7 +17,7 @@ import numpy as np
 from microgradpy import api, forward, hessians, jacobians
 from microgradpy.api import Pullback, check_unchanged, gradient_of, own_gradient
 from microgradpy.entry import resolve_outermost
-from microgradpy.errors import DifferentiationError
+from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.frontend.sharing import with_own_cells
 from microgradpy.frontend.source import place_of
 from microgradpy.gradient_functions import filled, held_by, held_gradient, unit_seed, wanted_by
@@ -27,6 +27,7 @@ from microgradpy.rules.nested import Asked, bars_of_call, units_of, values_of_ca
 from microgradpy.runtime.markers import differentiates
 from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.runtime.write_detection import keep, watched
+from microgradpy.state.module_state import module_state
 from microgradpy.tangents.projection import check_seed, fill_zeros, zeros_for
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.towers import NotByParts, Place, Tower
@@ -219,10 +220,10 @@ def _bars_of_bars(level: int, asked: Asked, inputs: Any, bars: Any, by_parts: bo
         return None
     y_bar, f_bar, arg_bars = bars
     tower, seeds = _tower(level, inputs, by_parts)
-    base = tower.place.dots(f_bar, arg_bars, None)
+    base = [forward.unless_zero(dot) for dot in tower.place.dots(f_bar, arg_bars, None)]
     higher = tower.along([*base, *[None] * (len(tower.values) - len(base))])
     of_value = _at_top(level, y_bar)
-    wanted = _all_of(tower)
+    wanted = _all_of(tower, asked.still)
 
     def seed_for(value: Any) -> Any:
         return of_value, _seed_for(level, asked, tower.place.f, seeds, value[0])
@@ -282,6 +283,14 @@ def as_it_is(level: int, inputs: Any) -> Any:
     if RUN.is_inside:
         return inputs, None
     f, seed, args, kwargs = _base(level, inputs)
+    state = module_state(f)
+    if state:
+        raise MutationError(
+            f"a gradient inside of differentiated code reads `{state}` of its module, which other code of the run names, too, and "
+            "may have written something differentiated into",
+            None,
+            "Give it what it reads as an argument, or capture it.",
+        )
     own, given = with_own_variables(f, {}), tuple(map(keep, args))
     named = None if kwargs is None else {name: keep(value) for name, value in kwargs.items()}
     return _with_base(level, inputs, (own, seed, given, named)), watched(own, (own, *given, *(named or {}).values()))
@@ -381,9 +390,10 @@ def _top(level: int, value: Any) -> Any:
     return value if level == 0 or value is None else _top(level - 1, value[1])
 
 
-def _all_of(tower: Tower) -> tuple[bool, ...]:
+def _all_of(tower: Tower, still: tuple[int, ...] = ()) -> tuple[bool, ...]:
     """All inputs of a tower, as far as something may flow to them."""
-    base = tower.place.wanted(None, True)
+    count = tower.place.count - len(tower.place.callee.leading)
+    base = tower.place.wanted(tuple(number for number in range(count) if number not in still), True)
     return (*base, *(True,) * (len(tower.values) - len(base)))
 
 

@@ -252,8 +252,8 @@ def _with_kinds(primal: PrimalBuilder, op: Op, callee: Value) -> Op:
     if not (isinstance(option, Const) and isinstance(level, Const)) or primal.services.tracks:
         return op
     if callee == _BARS and level.value == 0:
-        known = _known(primal, option.value, inputs)
-        option = option if known is None else Const(option.value._replace(known=known))
+        asked = option.value._replace(known=_known(primal, option.value, inputs), still=_still(primal, inputs))
+        option = option if asked == option.value else Const(asked)
     elif callee == _VALUES and level.value == 1:
         pair = _made(primal, inputs)
         known = None if pair is None else _known(primal, Asked(()), pair.arguments[0])
@@ -285,6 +285,13 @@ def _known(primal: PrimalBuilder, asked: Asked, inputs: Value) -> tuple[Kind, tu
     absent = dict(zip((value for value, flag in zip(values, unit.active, strict=True) if flag), unit.absent, strict=True))
     present = tuple(absent.get(value, True) is False and is_numeric(primal.kind(value)) for value in args.arguments)
     return unit.result_kind, present
+
+
+def _still(primal: PrimalBuilder, inputs: Value) -> tuple[int, ...]:
+    """The positional arguments that are not differentiated."""
+    made = _made(primal, inputs)
+    args = None if made is None else _made(primal, made.arguments[2])
+    return () if args is None else tuple(n for n, value in enumerate(args.arguments) if not primal.is_active(value))
 
 
 def _made(primal: PrimalBuilder, value: Value) -> Op | None:

@@ -254,10 +254,14 @@ def _helper_entry(callee: Any) -> _Entry | None:
         return _Entry(lambda arguments, known: number_kinds.floating(arguments[index : index + 1], known))
     if callee in ITSELF:
         index = ITSELF[callee]
-        return _Entry(lambda arguments, known: arguments[index] if is_collection(arguments[index]) else UNKNOWN)
+        return _Entry(lambda arguments, known: _itself(arguments[index]))
     if callee in RETURNS:
         return _Entry(_always(_RETURNED[RETURNS[callee]]))
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else _nested_entry(callee)
+
+
+def _itself(kind: Kind) -> Kind:
+    return kind if is_collection(kind) or is_numeric(kind) else UNKNOWN
 
 
 def _nested_entry(callee: Any) -> _Entry | None:

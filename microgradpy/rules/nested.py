@@ -30,7 +30,7 @@ class Asked(NamedTuple):
     """What is asked of a pullback: the cotangents of the positional arguments with these numbers (None: of all), and that of
     the function itself; with zeros for None if `is_filled`. The seed is that of the call if it is `is_seeded`; otherwise it is
     one, for a real number, or for the first of a pair if `has_aux`. `known` is what is proven: the kind of the value, and
-    which arguments have a gradient for certain."""
+    which arguments have a gradient for certain; nobody wants to know how the outcome depends on those that are `still`."""
 
     numbers: tuple[int, ...] | None = None
     own: bool = False
@@ -38,6 +38,7 @@ class Asked(NamedTuple):
     has_aux: bool = False
     is_seeded: bool = False
     known: Any = None
+    still: tuple[int, ...] = ()
 
 
 class Towers(Protocol):

@@ -67,7 +67,7 @@ def like(index: int) -> Callable[[F], F]:
 
 
 def itself(index: int) -> Callable[[F], F]:
-    """The helper returns its argument number `index`, if that is an array or one of Python's containers."""
+    """The helper returns its argument number `index`, if that is a number, an array or one of Python's containers."""
     return _note_in(ITSELF, index)
 
 

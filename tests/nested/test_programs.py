@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import DifferentiationError, grad, gradient, hvp, jvp, pullback
+from microgradpy import DifferentiationError, MutationError, grad, gradient, hvp, jvp, pullback, stop_gradient
 from tests import finite_differences as fd
 from tests.nested.programs import PROGRAMS, with_a_rule_inside
 from tests.ways import ALL, chosen
@@ -62,7 +62,7 @@ def test_in_forward_mode(name: str) -> None:
 def test_in_one_order_more(name: str) -> None:
     """The Hessian of what differentiates: right, or refused by what is said of it."""
     f, x = BY_NAME[name]
-    v = 1.0 if isinstance(x, float) else np.array([0.3, -1.0, 0.5])
+    v = 1.0 if isinstance(x, float) else np.linspace(-1.0, 0.7, x.size).reshape(x.shape)
     with contextlib.suppress(DifferentiationError) if f.__name__ in REFUSED_IN_THIRD_ORDER else contextlib.nullcontext():
         found = hvp(f, x, v)
         after, before = (gradient(f, x + sign * 1e-5 * v)[0] for sign in (1.0, -1.0))
@@ -136,6 +136,33 @@ def test_what_cannot_be_is_refused() -> None:
         gradient(lambda x: gradient(lambda t: writes(t) * x, x)[0], 1.0)
     with pytest.raises(DifferentiationError, match="an item of a Tangent"):
         gradient(lambda x: pullback(lambda t: t * x * x, 3.0)[1](2.0)[0]["x"] * x, 0.7)
+
+
+TABLE = [1.0]
+
+
+def writes_into_its_module(x: Any) -> Any:
+    TABLE[0] = x
+    return gradient(lambda t: t * t * TABLE[0], x)[0]
+
+
+def writes_into_an_object(x: Any) -> Any:
+    items = [x]
+    g = gradient(lambda t: t * items[0] ** 2, 2.0)[0]
+    items[0] = items[0] * 2.0
+    return g * items[0]
+
+
+def test_what_is_written_elsewhere_is_refused() -> None:
+    """The gradient would be taken once more of what a list is then, and a module variable has no cotangent in it."""
+    with pytest.raises(MutationError, match="reads `TABLE` of its module"):
+        gradient(writes_into_its_module, 1.3)
+    with pytest.raises(MutationError, match="was changed after the call of a gradient inside"):
+        gradient(writes_into_an_object, 1.3)
+
+
+def test_what_is_stopped_is_stopped_in_all_orders() -> None:
+    assert gradient(lambda x: gradient(lambda t: stop_gradient(t) * t * x, x)[0], 1.3) == (1.3,)
 
 
 def test_what_prints_is_not_run_again(capsys: pytest.CaptureFixture[str]) -> None:
