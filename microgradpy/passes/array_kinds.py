@@ -59,9 +59,7 @@ def item(arguments: Arguments, known: Known) -> Kind:
             axes = _indexed(axes_of(container), items)
             # With `...` a result without axes is an array nevertheless.
             return entries_of(container) if axes is None or (not axes and _DOTS in items) else ranked(len(axes), dtype, axes)
-        case Array():
-            return entries_of(container)
-        case Numeric() if is_basic_index(index):
+        case Array() | Numeric() if isinstance(container, Array) or is_basic_index(index):
             return entries_of(container)  # of an array, as numbers have no items
         case Sequence(name="dict", entries=entries):
             return dict(entries).get(str(known.get(1)), container.item)
