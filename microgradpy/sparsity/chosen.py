@@ -1,0 +1,98 @@
+"""What a user says of where a matrix has entries, and the matrix by that: as few products as it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.dataclasses import dataclass
+from microgradpy.errors import DifferentiationError
+from microgradpy.sparsity.colouring import colours_of_columns, count_of, most_in_a_row
+from microgradpy.sparsity.detection import detected
+from microgradpy.sparsity.maps import LinearMap, is_of
+from microgradpy.sparsity.patterns import Array, Pattern, joined, scipy_sparse, sparse_array, transposed
+
+DETECT = "detect"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a matrix is found: one product for each colour of its columns, or of its rows."""
+
+    pattern: Pattern
+    by_rows: bool
+    colours: Array
+
+
+@final
+class Sparsity:
+    """What was given as `sparsity=`. What follows from it is kept for the next call; what was detected as well, until a
+    product does not agree with it."""
+
+    __slots__ = ("_given", "_plans")
+
+    def __init__(self, given: Any) -> None:
+        scipy_sparse()  # that it is missing is said before the function is run
+        if isinstance(given, str) and given != DETECT:
+            raise ValueError(f"sparsity is a sparse matrix, an array of truth values or 'detect', and not {given!r}")
+        self._given = given
+        self._plans: dict[Any, Plan] = {}
+
+    @property
+    def is_detected(self) -> bool:
+        return isinstance(self._given, str)
+
+    def matrix(self, linear: LinearMap, read: Callable[[Any], Pattern], name: str) -> Any:
+        """The matrix of `linear` as a SciPy array; `read` makes a pattern of what was given, and `name` is what it is called
+        in messages. DifferentiationError if the pattern is too small."""
+        plan, is_new = self._plans.get(linear.shape), False
+        if plan is None:
+            plan, is_new = self._keep(linear, detected(linear) if self.is_detected else read(self._given)), True
+        values = _values(linear, plan)
+        is_right = is_of(linear, plan.pattern, values)
+        if not is_right and self.is_detected and not is_new:  # the program may have taken another branch
+            plan = self._keep(linear, joined(plan.pattern, detected(linear)))
+            values = _values(linear, plan)
+            is_right = is_of(linear, plan.pattern, values)
+        if not is_right:
+            raise DifferentiationError(
+                f"{name} is not what its sparsity pattern makes of it: its product with a vector is another one",
+                None,
+                "The pattern is too small: give one with all places that may have entries, or sparsity='detect'."
+                if not self.is_detected
+                else "Ask for it without sparsity=.",
+            )
+        return sparse_array(plan.pattern, values)
+
+    def _keep(self, linear: LinearMap, pattern: Pattern) -> Plan:
+        plan = self._plans[linear.shape] = _planned(linear, pattern)
+        return plan
+
+
+def _planned(linear: LinearMap, pattern: Pattern) -> Plan:
+    """By columns, if there are fewer colours of them, and the function may be run for each."""
+    rows = colours_of_columns(transposed(pattern))
+    if most_in_a_row(pattern) < count_of(rows) and linear.pushed() is not None:
+        columns = colours_of_columns(pattern)
+        if count_of(columns) < count_of(rows):
+            return Plan(pattern, False, columns)
+    return Plan(pattern, True, rows)
+
+
+def _values(linear: LinearMap, plan: Plan) -> Array:
+    """The entries at the places of a pattern."""
+    push = None if plan.by_rows else linear.pushed()
+    if not plan.by_rows and push is None:  # as the function now is, it must not be run again
+        plan = Plan(plan.pattern, True, colours_of_columns(transposed(plan.pattern)))
+    times = linear.pull if push is None else push
+    pattern = plan.pattern
+    here, there = (pattern.rows, pattern.columns) if plan.by_rows else (pattern.columns, pattern.rows)
+    of_places = plan.colours[here]
+    values = np.zeros(here.size)
+    for colour in range(count_of(plan.colours)):
+        chosen = of_places == colour
+        values[chosen] = times((plan.colours == colour).astype(float))[there[chosen]]
+    return values
