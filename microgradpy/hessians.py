@@ -90,7 +90,7 @@ def _sparse(f: Any, x: Any, second: _Second, sparsity: Sparsity) -> Any:
         return joined(half, transposed(half))
 
     linear = LinearMap((size, size), times, lambda: None, dtype)  # from the left and from the right it is the same
-    return sparsity.matrix(linear, read, f"the Hessian of {getattr(f, '__name__', type(f).__name__)}").astype(dtype)
+    return sparsity.matrix(linear, (size,), read, f"the Hessian of {getattr(f, '__name__', type(f).__name__)}").astype(dtype)
 
 
 def hess(f: Callable[..., Any], sparsity: Any = None) -> Callable[..., Any]:

@@ -59,7 +59,7 @@ def _value_and_jacobian(
         for number, is_wanted in enumerate(wanted):
             if is_wanted:
                 _check_real(args[number], f"argument {number}", f)
-        if sparsity is not None:
+        if sparsity is not None and numbers:
             y, matrices = _sparse(f, args, kwargs, wanted, sparsity, None if is_single else numbers)
             jacobians = tuple(matrices[number % len(args)] for number in numbers)
             return y, jacobians[0] if is_single else jacobians
@@ -147,10 +147,10 @@ def _sparse(
             by_number[number] = joined(by_number[number], pattern) if number in by_number else pattern
         return beside([by_number[number] for number in chosen])
 
-    whole = sparsity.matrix(linear, read, f"the Jacobian of {getattr(f, '__name__', type(f).__name__)}")
-    ends = np.cumsum([np.size(x) for x in chosen.values()])
-    parts = zip(chosen.items(), ends, strict=True)
-    return y, {number: whole[:, end - np.size(x) : end].astype(_dtype(y, x)) for (number, x), end in parts}
+    sizes = tuple(np.size(x) for x in chosen.values())
+    whole = sparsity.matrix(linear, sizes, read, f"the Jacobian of {getattr(f, '__name__', type(f).__name__)}")
+    ends = zip(chosen.items(), np.cumsum(sizes), strict=True)
+    return y, {number: whole[:, end - np.size(x) : end].astype(_dtype(y, x)) for (number, x), end in ends}
 
 
 def _by_products(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], chosen: dict[int, Any]) -> tuple[Any, LinearMap]:

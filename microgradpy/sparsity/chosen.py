@@ -39,37 +39,36 @@ class Sparsity:
         if isinstance(given, str) and given != DETECT:
             raise ValueError(f"sparsity is a sparse matrix, an array of truth values or 'detect', and not {given!r}")
         self._given = given
-        self._plans: dict[Any, Plan] = {}
+        self._plans: dict[tuple[int, tuple[int, ...]], Plan] = {}
 
     @property
     def is_detected(self) -> bool:
         return isinstance(self._given, str)
 
-    def matrix(self, linear: LinearMap, read: Callable[[Any], Pattern], name: str) -> Any:
-        """The matrix of `linear` as a SciPy array; `read` makes a pattern of what was given, and `name` is what it is called
-        in messages. DifferentiationError if the pattern is too small."""
-        plan, is_new = self._plans.get(linear.shape), False
+    def matrix(self, linear: LinearMap, parts: tuple[int, ...], read: Callable[[Any], Pattern], name: str) -> Any:
+        """The matrix of `linear` as a SciPy array. `read` makes a pattern of what was given, which is side by side those of
+        `parts` with so many columns each; `name` is what the matrix is called in messages. DifferentiationError if the pattern
+        is too small."""
+        key = linear.shape[0], parts
+        plan, is_new = self._plans.get(key), False
         if plan is None:
-            plan, is_new = self._keep(linear, detected(linear) if self.is_detected else read(self._given)), True
+            plan = self._plans[key] = _planned(linear, detected(linear) if self.is_detected else read(self._given))
+            is_new = True
         values = _values(linear, plan)
         is_right = is_of(linear, plan.pattern, values)
         if not is_right and self.is_detected and not is_new:  # the program may have taken another branch
-            plan = self._keep(linear, joined(plan.pattern, detected(linear)))
+            plan = self._plans[key] = _planned(linear, joined(plan.pattern, detected(linear)))
             values = _values(linear, plan)
             is_right = is_of(linear, plan.pattern, values)
         if not is_right:
             raise DifferentiationError(
                 f"{name} is not what its sparsity pattern makes of it: its product with a vector is another one",
                 None,
-                "The pattern is too small: give one with all places that may have entries, or sparsity='detect'."
-                if not self.is_detected
-                else "Ask for it without sparsity=.",
+                "Ask for it without sparsity=."
+                if self.is_detected
+                else "The pattern is too small: give one with all places that may have entries, or sparsity='detect'.",
             )
         return sparse_array(plan.pattern, values)
-
-    def _keep(self, linear: LinearMap, pattern: Pattern) -> Plan:
-        plan = self._plans[linear.shape] = _planned(linear, pattern)
-        return plan
 
 
 def _planned(linear: LinearMap, pattern: Pattern) -> Plan:
