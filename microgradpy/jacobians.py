@@ -18,7 +18,7 @@ from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import DifferentiationError
 from microgradpy.forward_entry import only_computes, push_outermost
-from microgradpy.gradient_functions import describe, wanted_by
+from microgradpy.gradient_functions import describe, filled, wanted_by
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.sparsity.chosen import Sparsity
 from microgradpy.sparsity.maps import LinearMap, Product
@@ -93,8 +93,7 @@ def _by_rows(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tupl
     for row, seed in enumerate(_units(y)):
         bars = back(check_seed(y, seed))
         for number, matrix in found.items():
-            bar = bars.arguments[number]
-            matrix[row] = 0.0 if is_structural_zero(bar) else np.ravel(check_seed(args[number], bar))
+            matrix[row] = np.ravel(filled(args[number], bars.arguments[number], False))
     return y, found
 
 
@@ -167,20 +166,16 @@ def _by_products(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], chosen: 
 
     def pull(vector: Array) -> Array:
         bars = back(check_seed(y, vector.reshape(np.shape(y)))).arguments
-        return np.concatenate([_flat(x, bars[number]) for number, x in chosen.items()])
+        return np.concatenate([np.ravel(filled(x, bars[number], False)).astype(float) for number, x in chosen.items()])
 
     def push(vector: Array) -> Array:
-        return _flat(y, push_outermost(f, args, dots(vector), kwargs)[1])
+        y_dot = push_outermost(f, args, dots(vector), kwargs)[1]
+        return np.zeros(np.size(y)) if is_structural_zero(y_dot) else np.ravel(check_seed(y, y_dot)).astype(float)
 
     def pushed() -> Product | None:
         return push if only_computes(f, args, dots(np.ones(width)), kwargs) else None
 
     return y, LinearMap((np.size(y), width), pull, pushed, _least_exact([y, *chosen.values()]))
-
-
-def _flat(x: Any, dot: Any) -> Array:
-    """The numbers of a tangent or cotangent of `x`."""
-    return np.zeros(np.size(x)) if is_structural_zero(dot) else np.ravel(check_seed(x, dot)).astype(float)
 
 
 def _least_exact(values: Iterable[Any]) -> Any:
