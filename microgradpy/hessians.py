@@ -83,14 +83,15 @@ def _sparse(f: Any, x: Any, second: _Second, sparsity: Sparsity) -> Any:
 
     def times(vector: Array) -> Array:
         v = vector.reshape(x.shape).astype(dtype) if isinstance(x, np.ndarray) else float(vector[0])
-        return np.ravel(second.times(v)).astype(float)
+        return np.ravel(second.times(v)).astype(float, copy=False)
 
     def read(given: Any) -> Pattern:
         half = given_pattern(given, (size, size), np.shape(x) * 2)
         return joined(half, transposed(half))
 
     linear = LinearMap((size, size), times, lambda: None, dtype)  # from the left and from the right it is the same
-    return sparsity.matrix(linear, (size,), read, f"the Hessian of {getattr(f, '__name__', type(f).__name__)}").astype(dtype)
+    name = f"the Hessian of {getattr(f, '__name__', type(f).__name__)}"
+    return sparsity.matrix(linear, (size,), read, name).astype(dtype, copy=False)
 
 
 def hess(f: Callable[..., Any], sparsity: Any = None) -> Callable[..., Any]:

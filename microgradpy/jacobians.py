@@ -148,6 +148,8 @@ def _sparse(
 
     sizes = tuple(np.size(x) for x in chosen.values())
     whole = sparsity.matrix(linear, sizes, read, f"the Jacobian of {getattr(f, '__name__', type(f).__name__)}")
+    if len(chosen) == 1:
+        return y, {number: whole.astype(_dtype(y, x), copy=False) for number, x in chosen.items()}
     ends = zip(chosen.items(), np.cumsum(sizes), strict=True)
     return y, {number: whole[:, end - np.size(x) : end].astype(_dtype(y, x)) for (number, x), end in ends}
 
@@ -165,8 +167,10 @@ def _by_products(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], chosen: 
     _check_real(y, "the value", f)
 
     def pull(vector: Array) -> Array:
-        bars = back(check_seed(y, vector.reshape(np.shape(y)))).arguments
-        return np.concatenate([np.ravel(filled(x, bars[number], False)).astype(float) for number, x in chosen.items()])
+        bars = back(check_seed(y, vector.reshape(np.shape(y))))
+        fresh = bars.fresh or (False,) * len(args)
+        found = [np.ravel(filled(x, bars.arguments[number], fresh[number])) for number, x in chosen.items()]
+        return found[0].astype(float, copy=False) if len(found) == 1 else np.concatenate(found, dtype=float)
 
     def push(vector: Array) -> Array:
         y_dot = push_outermost(f, args, dots(vector), kwargs)[1]

@@ -11,8 +11,8 @@ from microgradpy.dataclasses import dataclass
 from microgradpy.errors import DifferentiationError
 from microgradpy.sparsity.colouring import colours_of_columns, count_of, most_in_a_row
 from microgradpy.sparsity.detection import detected
-from microgradpy.sparsity.maps import LinearMap, is_of
-from microgradpy.sparsity.patterns import Array, Pattern, joined, scipy_sparse, sparse_array, transposed
+from microgradpy.sparsity.maps import LinearMap, any_direction, is_of
+from microgradpy.sparsity.patterns import Array, Pattern, joined, scipy_sparse, transposed
 
 DETECT = "detect"
 
@@ -20,11 +20,15 @@ DETECT = "detect"
 @final
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a matrix is found: one product for each colour of its columns, or of its rows."""
+    """How a matrix is found: one product for each colour of its columns, or of its rows. `places` says where in these products,
+    one below the other, the entries are, `ends` where the columns end, and `probe` is what tests the matrix."""
 
     pattern: Pattern
     by_rows: bool
     colours: Array
+    places: Array
+    ends: Array
+    probe: Array
 
 
 @final
@@ -54,12 +58,12 @@ class Sparsity:
         if plan is None:
             plan = self._plans[key] = _planned(linear, detected(linear) if self.is_detected else read(self._given))
             is_new = True
-        values = _values(linear, plan)
-        is_right = is_of(linear, plan.pattern, values)
+        matrix = _matrix(linear, plan)
+        is_right = is_of(linear, matrix, plan.probe)
         if not is_right and self.is_detected and not is_new:  # the program may have taken another branch
             plan = self._plans[key] = _planned(linear, joined(plan.pattern, detected(linear)))
-            values = _values(linear, plan)
-            is_right = is_of(linear, plan.pattern, values)
+            matrix = _matrix(linear, plan)
+            is_right = is_of(linear, matrix, plan.probe)
         if not is_right:
             raise DifferentiationError(
                 f"{name} is not what its sparsity pattern makes of it: its product with a vector is another one",
@@ -68,7 +72,7 @@ class Sparsity:
                 if self.is_detected
                 else "The pattern is too small: give one with all places that may have entries, or sparsity='detect'.",
             )
-        return sparse_array(plan.pattern, values)
+        return matrix
 
 
 def _planned(linear: LinearMap, pattern: Pattern) -> Plan:
@@ -77,21 +81,23 @@ def _planned(linear: LinearMap, pattern: Pattern) -> Plan:
     if most_in_a_row(pattern) < count_of(rows) and linear.pushed() is not None:
         columns = colours_of_columns(pattern)
         if count_of(columns) < count_of(rows):
-            return Plan(pattern, False, columns)
-    return Plan(pattern, True, rows)
+            return _plan(linear, pattern, columns, False)
+    return _plan(linear, pattern, rows, True)
 
 
-def _values(linear: LinearMap, plan: Plan) -> Array:
-    """The entries at the places of a pattern."""
+def _plan(linear: LinearMap, pattern: Pattern, colours: Array, by_rows: bool) -> Plan:
+    here, there = (pattern.rows, pattern.columns) if by_rows else (pattern.columns, pattern.rows)
+    places = colours[here] * pattern.shape[by_rows] + there
+    ends = np.concatenate([[0], np.cumsum(np.bincount(pattern.columns, minlength=pattern.shape[1]))])
+    return Plan(pattern, by_rows, colours, places, ends, any_direction(pattern.shape[0], linear.dtype))
+
+
+def _matrix(linear: LinearMap, plan: Plan) -> Any:
+    """The matrix with the entries at the places of a pattern, as a SciPy array."""
     push = None if plan.by_rows else linear.pushed()
     if not plan.by_rows and push is None:  # as the function now is, it must not be run again
-        plan = Plan(plan.pattern, True, colours_of_columns(transposed(plan.pattern)))
+        plan = _plan(linear, plan.pattern, colours_of_columns(transposed(plan.pattern)), True)
     times = linear.pull if push is None else push
-    pattern = plan.pattern
-    here, there = (pattern.rows, pattern.columns) if plan.by_rows else (pattern.columns, pattern.rows)
-    of_places = plan.colours[here]
-    values = np.zeros(here.size)
-    for colour in range(count_of(plan.colours)):
-        chosen = of_places == colour
-        values[chosen] = times((plan.colours == colour).astype(float))[there[chosen]]
-    return values
+    products = [times((plan.colours == colour).astype(float)) for colour in range(count_of(plan.colours))]
+    values = np.concatenate(products)[plan.places] if products else np.zeros(0)
+    return scipy_sparse().csc_array((values, plan.pattern.rows.copy(), plan.ends.copy()), shape=plan.pattern.shape)

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.dataclasses import dataclass
-from microgradpy.sparsity.patterns import Array, Pattern
+from microgradpy.sparsity.patterns import Array
 
 Product = Callable[[Array], Array]
 
@@ -33,27 +33,30 @@ def any_direction(size: int, dtype: np.dtype[Any]) -> Array:
     return rounded
 
 
-def is_of(linear: LinearMap, pattern: Pattern, values: Array) -> bool:
-    """Whether the matrix with these values at the places of a pattern is that of a linear map.
+def is_of(linear: LinearMap, matrix: Any, vector: Array) -> bool:
+    """Whether a sparse matrix is that of a linear map, by the products of both with a vector.
 
     What is missing in the pattern is missing in the product with any vector, or stands in the wrong place. It is not seen if it
     is smaller than the rounding of what else is in the column."""
-    vector = any_direction(linear.shape[0], linear.dtype)
-    is_finite = np.isfinite(values)
-    if not _agrees(linear, pattern, values, vector):
+    if not _agrees(linear, matrix, vector):
         return False
+    is_finite = np.isfinite(matrix.data)
     if is_finite.all():
         return True
-    vector[pattern.rows[~is_finite]] = 0.0  # what else is in a column with an infinity is seen without that
-    finite = Pattern(pattern.shape, pattern.rows[is_finite], pattern.columns[is_finite])
-    return _agrees(linear, finite, values[is_finite], vector)
+    vector = vector.copy()  # what else is in a column with an infinity is seen without that
+    vector[matrix.indices[~is_finite]] = 0.0
+    finite = matrix.copy()
+    finite.data[~is_finite] = 0.0
+    return _agrees(linear, finite, vector)
 
 
-def _agrees(linear: LinearMap, pattern: Pattern, values: Array, vector: Array) -> bool:
+def _agrees(linear: LinearMap, matrix: Any, vector: Array) -> bool:
     """Whether the products with a vector are the same, but for rounding: infinite or NaN in the same places."""
-    product = linear.pull(vector)
+    product, rounding = linear.pull(vector), np.sqrt(np.finfo(linear.dtype).eps)
     with np.errstate(all="ignore"):
-        terms = values * vector[pattern.rows]
-        total, scale = (np.bincount(pattern.columns, each, pattern.shape[1]) for each in (terms, np.abs(terms)))
-        is_near = np.abs(total - product) <= np.sqrt(np.finfo(linear.dtype).eps) * scale
-    return bool(np.all(is_near | ~(np.isfinite(scale) | np.isfinite(product))))
+        total = vector @ matrix
+        difference = np.abs(total - product)
+        if np.all(difference <= rounding * np.abs(total)):
+            return True
+        scale = np.abs(vector) @ abs(matrix)
+    return bool(np.all((difference <= rounding * scale) | ~(np.isfinite(scale) | np.isfinite(product))))

@@ -68,12 +68,6 @@ def beside(patterns: list[Pattern]) -> Pattern:
     return Pattern((patterns[0].shape[0], int(starts[-1])), rows, columns)
 
 
-def sparse_array(pattern: Pattern, values: Array) -> Any:
-    """The matrix with these values at the places of a pattern, as a `scipy.sparse.csc_array`."""
-    ends = np.cumsum(np.bincount(pattern.columns, minlength=pattern.shape[1]))
-    return scipy_sparse().csc_array((values, pattern.rows, np.concatenate([[0], ends])), shape=pattern.shape)
-
-
 def scipy_sparse() -> Any:
     try:
         return importlib.import_module("scipy.sparse")
