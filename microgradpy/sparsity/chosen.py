@@ -11,7 +11,7 @@ from microgradpy.dataclasses import dataclass
 from microgradpy.errors import DifferentiationError
 from microgradpy.sparsity.colouring import colours_of_columns, count_of, most_in_a_row
 from microgradpy.sparsity.detection import detected
-from microgradpy.sparsity.maps import LinearMap, any_direction, is_of
+from microgradpy.sparsity.maps import LinearMap, any_direction, are_zero, is_of
 from microgradpy.sparsity.patterns import Array, Pattern, joined, scipy_sparse, transposed
 
 DETECT = "detect"
@@ -21,12 +21,14 @@ DETECT = "detect"
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How a matrix is found: one product for each colour of its columns, or of its rows. `places` says where in these products,
-    one below the other, the entries are, `ends` where the columns end, and `probe` is what tests the matrix."""
+    one below the other, the entries are, and `others` where there are none; `ends` is where the columns end, and `probe` what
+    tests the matrix."""
 
     pattern: Pattern
     by_rows: bool
     colours: Array
     places: Array
+    others: Array
     ends: Array
     probe: Array
 
@@ -59,14 +61,12 @@ class Sparsity:
             plan = self._plans[key] = _planned(linear, detected(linear) if self.is_detected else read(self._given))
             is_new = True
         matrix = _matrix(linear, plan)
-        is_right = is_of(linear, matrix, plan.probe)
-        if not is_right and self.is_detected and not is_new:  # the program may have taken another branch
+        if matrix is None and self.is_detected and not is_new:  # the program may have taken another branch
             plan = self._plans[key] = _planned(linear, joined(plan.pattern, detected(linear)))
             matrix = _matrix(linear, plan)
-            is_right = is_of(linear, matrix, plan.probe)
-        if not is_right:
+        if matrix is None:
             raise DifferentiationError(
-                f"{name} is not what its sparsity pattern makes of it: its product with a vector is another one",
+                f"{name} has entries where its sparsity pattern has none, or its products do not agree",
                 None,
                 "Ask for it without sparsity=."
                 if self.is_detected
@@ -89,15 +89,22 @@ def _plan(linear: LinearMap, pattern: Pattern, colours: Array, by_rows: bool) ->
     here, there = (pattern.rows, pattern.columns) if by_rows else (pattern.columns, pattern.rows)
     places = colours[here] * pattern.shape[by_rows] + there
     ends = np.concatenate([[0], np.cumsum(np.bincount(pattern.columns, minlength=pattern.shape[1]))])
-    return Plan(pattern, by_rows, colours, places, ends, any_direction(pattern.shape[0], linear.dtype))
+    others = np.ones((count_of(colours), pattern.shape[by_rows]), bool)
+    others.flat[places] = False
+    return Plan(pattern, by_rows, colours, places, others, ends, any_direction(pattern.shape[0], linear.dtype))
 
 
 def _matrix(linear: LinearMap, plan: Plan) -> Any:
-    """The matrix with the entries at the places of a pattern, as a SciPy array."""
+    """The matrix with the entries at the places of a pattern, as a SciPy array; None if that is not the matrix of `linear`."""
     push = None if plan.by_rows else linear.pushed()
     if not plan.by_rows and push is None:  # as the function now is, it must not be run again
         plan = _plan(linear, plan.pattern, colours_of_columns(transposed(plan.pattern)), True)
     times = linear.pull if push is None else push
-    products = [times((plan.colours == colour).astype(float)) for colour in range(count_of(plan.colours))]
-    values = np.concatenate(products)[plan.places] if products else np.zeros(0)
-    return scipy_sparse().csc_array((values, plan.pattern.rows.copy(), plan.ends.copy()), shape=plan.pattern.shape)
+    products: Array = np.zeros(plan.others.shape)
+    for colour in range(len(products)):
+        products[colour] = times((plan.colours == colour).astype(float))
+    if not are_zero(products, plan.others, linear.dtype):
+        return None
+    parts = products.ravel()[plan.places], plan.pattern.rows.copy(), plan.ends.copy()
+    matrix = scipy_sparse().csc_array(parts, shape=plan.pattern.shape)
+    return matrix if is_of(linear, matrix, plan.probe) else None

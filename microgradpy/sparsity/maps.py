@@ -33,11 +33,18 @@ def any_direction(size: int, dtype: np.dtype[Any]) -> Array:
     return rounded
 
 
+def are_zero(products: Array, others: Array, dtype: np.dtype[Any]) -> bool:
+    """Whether products are zero at these `others` of their places, but for rounding."""
+    with np.errstate(all="ignore"):
+        rounding = 64.0 * np.finfo(dtype).eps * np.fmax.reduce(np.abs(products), axis=0, initial=0.0)
+        return bool(np.all((np.abs(products) <= rounding) | ~others))
+
+
 def is_of(linear: LinearMap, matrix: Any, vector: Array) -> bool:
     """Whether a sparse matrix is that of a linear map, by the products of both with a vector.
 
-    What is missing in the pattern is missing in the product with any vector, or stands in the wrong place. It is not seen if it
-    is smaller than the rounding of what else is in the column."""
+    What is missing in the pattern was added to another entry, and is in the wrong place. It is not seen if it is smaller than
+    the rounding of what else is in the column."""
     if not _agrees(linear, matrix, vector):
         return False
     is_finite = np.isfinite(matrix.data)
