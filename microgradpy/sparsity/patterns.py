@@ -25,7 +25,8 @@ class Pattern:
 def pattern_of(shape: tuple[int, int], rows: Array, columns: Array) -> Pattern:
     """The pattern with these places, which may be in any order and more than once."""
     height = max(shape[0], 1)
-    places = np.unique(columns.astype(np.int64) * height + rows)
+    places = np.sort(columns.astype(np.int64) * height + rows)
+    places = places[np.diff(places, prepend=-1) > 0]  # `np.unique` takes many times as long
     return Pattern(shape, places % height, places // height)
 
 
