@@ -208,6 +208,16 @@ def test_no_part_of_a_pattern_is_believed() -> None:
     assert 20 < sum(outcomes) < 180
 
 
+def test_entries_that_are_nothing_but_rounding_are_no_defect() -> None:
+    def f(x: Any) -> Any:
+        centre = np.mean(x)
+        return np.array([np.sum((x - centre) ** 2), np.sum(x - centre), x[0] ** 2])
+
+    found = jacobian(f, X, sparsity="detect").toarray()
+    assert np.abs(found[1]).max() < 1e-15
+    np.testing.assert_allclose(found, jacobian(f, X), atol=1e-14)
+
+
 def test_what_is_no_pattern() -> None:
     with pytest.raises(ValueError, match=r"the shape \(12, 11\), and the matrix \(12, 12\)"):
         jacobian(band, X, sparsity=np.ones((12, 11)))

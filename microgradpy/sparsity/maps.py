@@ -36,7 +36,7 @@ def any_direction(size: int, dtype: np.dtype[Any]) -> Array:
 def are_zero(products: Array, others: Array, dtype: np.dtype[Any]) -> bool:
     """Whether products are zero at these `others` of their places, but for rounding."""
     with np.errstate(all="ignore"):
-        rounding = 64.0 * np.finfo(dtype).eps * np.fmax.reduce(np.abs(products), axis=0, initial=0.0)
+        rounding = 8.0 * np.finfo(dtype).eps * np.fmax.reduce(np.abs(products), axis=0, initial=0.0)
         return bool(np.all((np.abs(products) <= rounding) | ~others))
 
 
@@ -44,7 +44,7 @@ def is_of(linear: LinearMap, matrix: Any, vector: Array) -> bool:
     """Whether a sparse matrix is that of a linear map, by the products of both with a vector.
 
     What is missing in the pattern was added to another entry, and is in the wrong place. It is not seen if it is smaller than
-    the rounding of what else is in the column."""
+    the rounding of what else is in the column, or in the rows of that."""
     if not _agrees(linear, matrix, vector):
         return False
     is_finite = np.isfinite(matrix.data)
@@ -59,11 +59,23 @@ def is_of(linear: LinearMap, matrix: Any, vector: Array) -> bool:
 
 def _agrees(linear: LinearMap, matrix: Any, vector: Array) -> bool:
     """Whether the products with a vector are the same, but for rounding: infinite or NaN in the same places."""
-    product, rounding = linear.pull(vector), np.sqrt(np.finfo(linear.dtype).eps)
+    product, eps = linear.pull(vector), np.finfo(linear.dtype).eps
     with np.errstate(all="ignore"):
         total = vector @ matrix
         difference = np.abs(total - product)
-        if np.all(difference <= rounding * np.abs(total)):
+        if np.all(difference <= np.sqrt(eps) * np.abs(total)):
             return True
         scale = np.abs(vector) @ abs(matrix)
-    return bool(np.all((difference <= rounding * scale) | ~(np.isfinite(scale) | np.isfinite(product))))
+        rounding = np.sqrt(eps) * scale + 4.0 * eps * _cancelled(matrix, vector)
+    return bool(np.all((difference <= rounding) | ~(np.isfinite(scale) | np.isfinite(product))))
+
+
+def _cancelled(matrix: Any, vector: Array) -> Array:
+    """For each column how large the numbers may have been that its entries are differences of: as large as others in the same
+    rows."""
+    found = abs(matrix)
+    found.data[~np.isfinite(found.data)] = 0.0
+    largest = found.max(axis=1).toarray().ravel()
+    found.data[:] = 1.0
+    sums: Array = (np.abs(vector) * largest) @ found
+    return sums
