@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from microgradpy.sparsity.detection import detected
 from microgradpy.sparsity.maps import LinearMap
 from microgradpy.sparsity.patterns import Pattern, pattern_of
 from tests.program_numbers import batches
+from tests.programs import PROGRAMS, Program
 from tests.random_programs import random_program
 from tests.ways import some
 
@@ -434,7 +436,31 @@ def test_scipy() -> None:
     np.testing.assert_allclose(with_jacobian.y[:, -1], without.y[:, -1], rtol=1e-3)
 
 
-# Random programs
+# Programs of the tables, and random ones
+
+
+def of_numbers(args: tuple[Any, ...]) -> tuple[int, ...]:
+    """The places of the arguments that a Jacobian may be asked for."""
+    return tuple(place for place, x in enumerate(args) if type(x) in (float, np.ndarray) and np.result_type(x).kind == "f")
+
+
+TAKES_NO_NAN = {"arguments_of_a_solver_in_an_array"}
+ROWS = [row for row in PROGRAMS if of_numbers(row.args) and row.id not in TAKES_NO_NAN]
+
+
+@pytest.mark.parametrize("program", some(ROWS, "sparsity", one_in=8), ids=str)
+def test_programs_of_the_tables(program: Program) -> None:
+    function, argnums = program.function, of_numbers(program.args)
+    try:
+        with np.errstate(all="ignore"):
+            expected = jacobian(function, *copy.deepcopy(program.args), argnums=argnums)
+    except DifferentiationError:
+        return
+    with np.errstate(all="ignore"):
+        found = jacobian(function, *copy.deepcopy(program.args), argnums=argnums, sparsity="detect")
+    for matrix, dense in zip(found, expected, strict=True):
+        np.testing.assert_allclose(matrix.toarray(), np.reshape(dense, matrix.shape), rtol=1e-8, atol=1e-10)
+        assert matrix.nnz >= np.count_nonzero(dense)
 
 
 @pytest.mark.parametrize("batch", batches(), ids=str)
