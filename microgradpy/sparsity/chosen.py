@@ -15,6 +15,7 @@ from microgradpy.sparsity.maps import LinearMap, any_direction, are_zero, is_of
 from microgradpy.sparsity.patterns import Array, Pattern, joined, scipy_sparse, transposed
 
 DETECT = "detect"
+_MOST_PLANS = 8
 
 
 @final
@@ -58,11 +59,12 @@ class Sparsity:
         key = linear.shape[0], parts
         plan, is_new = self._plans.get(key), False
         if plan is None:
-            plan = self._plans[key] = _planned(linear, detected(linear) if self.is_detected else read(self._given))
-            is_new = True
+            plan, is_new = _planned(linear, detected(linear) if self.is_detected else read(self._given)), True
+            self._keep(key, plan)
         matrix = _matrix(linear, plan)
         if matrix is None and self.is_detected and not is_new:  # the program may have taken another branch
-            plan = self._plans[key] = _planned(linear, joined(plan.pattern, detected(linear)))
+            plan = _planned(linear, joined(plan.pattern, detected(linear)))
+            self._keep(key, plan)
             matrix = _matrix(linear, plan)
         if matrix is None:
             raise DifferentiationError(
@@ -73,6 +75,12 @@ class Sparsity:
                 else "The pattern is too small: give one with all places that may have entries, or sparsity='detect'.",
             )
         return matrix
+
+    def _keep(self, key: tuple[int, tuple[int, ...]], plan: Plan) -> None:
+        """Keep what was made for matrices of one shape, and forget what was made long ago for others."""
+        self._plans[key] = plan
+        for old in list(self._plans)[:-_MOST_PLANS]:
+            self._plans.pop(old, None)
 
 
 def _planned(linear: LinearMap, pattern: Pattern) -> Plan:
