@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import importlib
 import operator
 import types
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from microgradpy.errors import (
 from microgradpy.gradient_functions import describe, held_gradient, is_real_scalar, unit_seed
 from microgradpy.heads import Form
 from microgradpy.projecting import PARTS, is_projected
-from microgradpy.rules import callables
+from microgradpy.rules import nested
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
@@ -269,6 +270,9 @@ def _given_to_library(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple
         return rrule_via_ad(f, *args, **kwargs)
 
 
-callables.install(_given_to_library)
+nested.install_differentiate(_given_to_library)
+nested.install(lambda: importlib.import_module("microgradpy.nested"))  # with forward mode, which not everybody wants
 NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, pullback, gradient, value_and_gradient, grad, value_and_grad))
 NESTED_DIFFERENTIATION.update((Pullback.__call__, Pullback.batched))
+for maker in (grad, value_and_grad):
+    nested.holds(maker)

@@ -121,19 +121,27 @@ def pushforward_apart(function: types.FunctionType, unit: Unit, kinds: tuple[Kin
         raise NotPushable(f"calls of {unit.name} that hand on what they write into")
     if unit.apart is None:
         unit.apart = Apart(function, program_again(function, unit, kinds).ir)  # one that calls itself has itself in its IR
-        made = forward_function(function, unit, kinds, _DifferentiatedSession)
-        if isinstance(made, MayWrite):
-            raise CompilerBug(f"the primal of {unit.name} does not write, and then it does: {made.what}")
+        try:
+            made = forward_function(function, unit, kinds, _DifferentiatedSession)
+            if isinstance(made, MayWrite):
+                raise CompilerBug(f"the primal of {unit.name} does not write, and then it does: {made.what}")
+        except BaseException:
+            unit.apart = None
+            raise
         unit.apart.function = made
-        _check_differentiable(made)
     found: Apart = unit.apart
     return found
 
 
-def _check_differentiable(made: Function) -> None:
-    """Refuse to differentiate a pushforward that leaves something to run time, or to an adjoint that has been made."""
-    for op in walk(made.body):
+def check_differentiable(apart: Apart, seen: set[int] | None = None) -> None:
+    """Refuse to differentiate a pushforward that leaves something to run time, or to an adjoint that has been made; or that
+    calls one which does."""
+    seen = set() if seen is None else seen
+    seen.add(id(apart))
+    for op in walk(apart.function.body):
         callee = op.callee.value if isinstance(op, Op) and isinstance(op.callee, Const) else None
+        if isinstance(callee, Apart) and id(callee) not in seen:
+            check_differentiable(callee, seen)
         if any(callee is each for each in AT_RUN_TIME) or (getattr(callee, "stands_for_unit", False)):
             raise DifferentiationError(
                 f"the second derivative of `{op.where.text}` cannot be made: its tangent is found when it runs",

@@ -77,7 +77,7 @@ def _planned(
     is_inner = RUN.is_inside
     if fields or RUN.mode.tracks or is_generator(function.__code__):
         return None
-    given = _input_tangents(bound, captured, dots)
+    given = input_tangents(bound, captured, dots)
     found = _planned_by_parts(function, bound, given) if not is_inner and RUN.mode == USUAL else None
     if found is not None:
         return found
@@ -85,7 +85,7 @@ def _planned(
     return None if plan is None else _Planned(plan, bound, given)
 
 
-def _filling(kind: Kind) -> Callable[[Any, Any], Any] | None:
+def filling(kind: Kind) -> Callable[[Any, Any], Any] | None:
     """What fills a tangent of an input of this kind, from the tangent and the input: what is written into is the callee's."""
     return dense_tangent if is_numeric(kind) else mirrored_tangent if is_structured(dot_kind(kind)) else None
 
@@ -152,11 +152,11 @@ def _planned_by_parts(function: types.FunctionType, bound: Binding, given: list[
 def _push_plan(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> _PushPlan:
     """Raises NotPushable."""
     run = unit.pushforward or add_pushforward(function, unit, kinds)
-    fills = (_filling(kind) if is_active else None for kind, is_active in zip(kinds, unit.active, strict=True))
+    fills = (filling(kind) if is_active else None for kind, is_active in zip(kinds, unit.active, strict=True))
     return unit, run, tuple(fills), unit.is_to_be_watched
 
 
-def _input_tangents(bound: Binding, captured: list[Any], dots: tuple[Any, ...]) -> list[Any]:
+def input_tangents(bound: Binding, captured: list[Any], dots: tuple[Any, ...]) -> list[Any]:
     """The tangents of the inputs of a unit, from those of the variables that the function captured and of the positional
     arguments."""
     given = [*captured, *([None] * (len(bound.values) - bound.captured))]

@@ -24,6 +24,7 @@ from microgradpy.heads import Form, Head, NotGiven, head_of
 from microgradpy.patterns import Match
 from microgradpy.plans import UNIT_SEEDS, Plan
 from microgradpy.projecting import FLOATS, PARTS, Untouched, are_floats, is_projected
+from microgradpy.rules.nested import Asked
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
@@ -46,8 +47,23 @@ def held_gradient(f: Callable[..., Any], form: Form, has_aux: bool) -> Callable[
             return held.call(args, kwargs)
 
     held.function = weakref.ref(differentiated)
-    NESTED_DIFFERENTIATION.add(differentiated)
+    asked = Asked(form.numbers, is_filled=True, has_aux=has_aux)
+    note_held(differentiated, "grad", f, asked, form.is_single, form.has_value)
     return differentiated
+
+
+def note_held(function: Callable[..., Any], kind: str, *of: Any) -> None:
+    """Note of a function that differentiates what it was made by, and of what."""
+    vars(function)[_MADE_OF] = (kind, *of)
+    NESTED_DIFFERENTIATION.add(function)
+
+
+def held_by(function: Any) -> tuple[Any, ...] | None:
+    """By what a function that differentiates was made, and of what; None for any other."""
+    return vars(function).get(_MADE_OF) if isinstance(function, types.FunctionType) else None
+
+
+_MADE_OF = "__made_of__"
 
 
 def filled(x: Any, bar: Any, is_fresh: Any) -> Any:

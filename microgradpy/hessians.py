@@ -9,35 +9,22 @@ So a product costs a few times a gradient, and a Hessian one product for each nu
 from __future__ import annotations
 
 import functools
-import types
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from microgradpy.ad.tangent_calls import NotPushable
-from microgradpy.ad.tangent_kinds import dot_kind
-from microgradpy.binding import Binding, bind
 from microgradpy.boundary import BOUNDARY
-from microgradpy.cache import CACHE, Unit, followed_by, is_valid
-from microgradpy.compiler import analysed, compile_unit
-from microgradpy.entry import USUAL, run_half
-from microgradpy.errors import CotangentShapeError, DifferentiationError, MutationError, NonScalarOutputError
-from microgradpy.forward_compiler import pushforward_apart
-from microgradpy.frontend.source import place_of
-from microgradpy.gradient_functions import describe, is_real_scalar
-from microgradpy.ir.input_kinds import kinds_of
-from microgradpy.ir.reasons import MayWrite
-from microgradpy.patterns import matched, renewed, unit_by_pattern
-from microgradpy.plans import keep_plan, signature
-from microgradpy.runtime.dispatch import value_kind
+from microgradpy.errors import CotangentShapeError, DifferentiationError, NonScalarOutputError
+from microgradpy.gradient_functions import describe, is_real_scalar, note_held
+from microgradpy.rules.nested import holds
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
-from microgradpy.runtime.modes import RUN
 from microgradpy.sparsity.chosen import Sparsity
 from microgradpy.sparsity.maps import LinearMap
 from microgradpy.sparsity.patterns import Array, Pattern, given_pattern, joined, transposed
-from microgradpy.state.reachable_writes import may_write
 from microgradpy.tangents.projection import check_seed
+from microgradpy.tangents.types import is_structural_zero
+from microgradpy.towers import NotByParts, Place, Tower
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -103,6 +90,8 @@ def hess(f: Callable[..., Any], sparsity: Any = None) -> Callable[..., Any]:
     def hessian_of(x: Any, /, *args: Any, **kwargs: Any) -> Any:
         return _hessian(f, x, args, kwargs, chosen)
 
+    if chosen is None:
+        note_held(hessian_of, "hess", f)
     NESTED_DIFFERENTIATION.add(hessian_of)
     return hessian_of
 
@@ -115,114 +104,44 @@ def hessp(f: Callable[..., Any]) -> Callable[..., Any]:
     def product_of(x: Any, p: Any, /, *args: Any, **kwargs: Any) -> Any:
         return hvp(f, x, p, *args, **kwargs)
 
-    NESTED_DIFFERENTIATION.add(product_of)
+    note_held(product_of, "hessp", f)
     return product_of
-
-
-class _Plan(NamedTuple):
-    """The units of a function and of its pushforward."""
-
-    first: Unit
-    second: Unit
-    watches: bool
 
 
 class _Second:
     """The Hessian of a function at a place, to be multiplied."""
 
     def __init__(self, f: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.function, given = _plain(f, (x, *args))
-        bound = bind(self.function, given, kwargs)
-        self.place = bound.captured + len(given) - len(args) - 1
-        self.values, self.x = bound.values, x
-        self.plan = self._by_parts(bound) or _plan_for(self.function, bound, self.place)
+        self.f, self.x = f, x
+        self.given = (x, *args), kwargs
+        self.tower = self._at(by_parts=True)
 
-    def _by_parts(self, bound: Binding) -> _Plan | None:
-        """The plan by parts of the arguments, if these are in sight and only read."""
-        read = matched(self.function, bound.values) if RUN.mode == USUAL else None
-        read = None if read is None else renewed(self.function, read, bound.values)
-        if read is None or read.pattern.objects or read.pattern.counts[self.place] is not None:
-            return None
-        place = sum(1 if count is None else count for count in read.pattern.counts[: self.place])
-        flags = tuple(number == self.place for number in range(len(bound.values)))
-        first = unit_by_pattern(self.function, read, bound.values, flags, compiled=analysed)
-        if first is None:
-            return None
-        self.values, self.place = read.values, place
-        return _second_of(self.function, first, place)
+    def _at(self, by_parts: bool) -> Tower:
+        args, kwargs = self.given
+        return Tower.at(Place.of(self.f, args, by_parts, kwargs))
 
     def times(self, v: Any) -> Any:
-        plan, values = self.plan, self.values
-        inputs = (*values, v)
-        (y, _), saved = run_half(self.function, plan.second, plan.second.primal, inputs, values if plan.watches else None)
+        try:
+            found = self._times(v)
+        except NotByParts:
+            self.tower = self._at(by_parts=False)
+            found = self._times(v)
+        return _zeros(self.x) if is_structural_zero(found) else check_seed(self.x, found)
+
+    def _times(self, v: Any) -> Any:
+        place = self.tower.place
+        wanted = place.wanted((0,), own=False)
+        higher = self.tower.along(place.dots(None, (v,), None))
+        _, bars = higher.value_and_bars((*wanted, *(False,) * (len(higher.values) - len(wanted))), self._seed)
+        return place.bars(bars[: len(wanted)])[1][0]
+
+    def _seed(self, value: Any) -> tuple[None, float]:
+        y = value[0]
         if not is_real_scalar(y):
-            name = self.function.__qualname__
+            name = getattr(self.f, "__qualname__", type(self.f).__name__)
             found = f"a Hessian is that of a function that returns a real scalar, and {name} returned {describe(y)}"
             raise NonScalarOutputError(found, None, "Use jacobian(f, x) for its first derivative.")
-        if not plan.second.result_active:
-            return _zeros(self.x)
-        assert plan.second.adjoint is not None
-        with np.errstate(invalid="ignore"):
-            found = plan.second.divided(plan.second.adjoint(saved, (0.0, 1.0)))[self.place]
-        return _zeros(self.x) if found is None else check_seed(self.x, found)
-
-
-def _plan_for(function: types.FunctionType, bound: Binding, place: int) -> _Plan:
-    active = tuple(number == place for number in range(len(bound.values)))
-    key = signature(function, bound, None, False, False, RUN.mode)
-    of_key = None if key is None else ("hvp", place, key)
-    known: _Plan | None = None if of_key is None else CACHE.plans.get(of_key)
-    if known is not None and is_valid(known.first) and is_valid(known.second):
-        return known
-    plan = _new_plan(function, bound, place, active)
-    if of_key is not None:
-        keep_plan(of_key, plan)
-    return plan
-
-
-def _new_plan(function: types.FunctionType, bound: Binding, place: int, active: tuple[bool, ...]) -> _Plan:
-    kinds = kinds_of(bound.values, value_kind)
-    first = analysed(function, kinds, active)
-    if isinstance(first, MayWrite) or (first.runs_unseen and may_write(function, bound.values, followed_by(first))):
-        raise MutationError(
-            f"{function.__qualname__} may write into what others have, too, and has no second derivative",
-            place_of(function),
-            "Let it make what it writes into: a Hessian is made from the text of forward mode, which such a function has not.",
-        )
-    return _second_of(function, first, place)
-
-
-def _second_of(function: types.FunctionType, first: Unit, place: int) -> _Plan:
-    """The plan for a unit in which the input at a place is differentiated."""
-    kinds = first.kinds
-    try:
-        apart = pushforward_apart(function, first, kinds)
-    except NotPushable as error:
-        raise DifferentiationError(f"{function.__qualname__} has no text for forward mode: it makes {error}") from None
-    second = compile_unit(function, (*kinds, dot_kind(kinds[place])), (*first.active, False), apart)
-    if isinstance(second, MayWrite):
-        raise DifferentiationError(
-            f"{function.__qualname__} has no second derivative: what it calls is known at run time only",
-            place_of(function),
-            "Call functions by name.",
-        )
-    return _Plan(first, second, first.is_to_be_watched or second.is_to_be_watched)
-
-
-def _plain(f: Any, args: tuple[Any, ...]) -> tuple[types.FunctionType, tuple[Any, ...]]:
-    """The function that a call runs, and all its arguments."""
-    if isinstance(f, types.FunctionType):
-        return f, args
-    if isinstance(f, types.MethodType) and isinstance(f.__func__, types.FunctionType):
-        return f.__func__, (f.__self__, *args)
-    call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
-    if isinstance(call, types.FunctionType):
-        return call, (f, *args)
-    raise DifferentiationError(
-        f"a second derivative is that of a function with source, and {getattr(f, '__name__', type(f).__name__)} has none",
-        None,
-        "Let a function of Python call it.",
-    )
+        return None, 1.0
 
 
 def _checked(x: Any, v: Any) -> Any:
@@ -256,3 +175,5 @@ def _check_real(x: Any, f: Any) -> None:
 
 
 NESTED_DIFFERENTIATION.update((hvp, hessian, diaghessian, hess, hessp))
+holds(hess)
+holds(hessp)

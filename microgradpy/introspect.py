@@ -16,6 +16,7 @@ from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.errors import CompilerBug, SourceNotFoundError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.source import captured_values, place_of
+from microgradpy.gradient_functions import held_by
 from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.kinds import UNKNOWN, Kind
 from microgradpy.ir.locations import BlockLocation, IRStatement, Locations
@@ -27,6 +28,7 @@ from microgradpy.originals import is_library
 from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.patterns import matched, renewed, unit_by_pattern, why_not_in_sight
 from microgradpy.pipeline import Program, pair_of, primal_of, reverse_of
+from microgradpy.rules.nested import unit_of_held
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import may_be_active, value_kind
 from microgradpy.runtime.modes import RUN, Mode
@@ -153,7 +155,11 @@ def reasons_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | N
 
 
 def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[Unit, tuple[Reason, ...]]:
-    """What a call with these arguments runs, and why it costs more than it might; signature as for `signature_of`."""
+    """What a call with these arguments runs, and why it costs more than it might; signature as for `signature_of`. Of what
+    `grad` has made it is the pushforward of the function, whose adjoint is that of the gradient, for a tangent in the place of
+    the seed."""
+    if args and (held_by(f) or ("",))[0] == "grad":
+        return unit_of_held(f, args), ()
     function, kinds, active = signature_of(f, args, argnums)
     of_parts, values = unit_of_parts(function, f, args, kinds, active)
     if of_parts is not None:

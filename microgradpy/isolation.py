@@ -149,7 +149,7 @@ def _use(names: dict[str, Any], name: str, later: list[_Step]) -> _Use:
 _LIBRARIES = ("builtins", "math", "cmath", "operator", "_operator", "numpy")
 _BELOW = ("microgradpy.tangents", "microgradpy.rules", "microgradpy.runtime.cotangents")
 """Parts of the package that are below the notes of the thread, and may not import them."""
-_ABOVE = ("microgradpy.rules.callables", "microgradpy.rules.registry")
+_ABOVE = ("microgradpy.rules.nested", "microgradpy.rules.registry")
 """But for these, which are told by others what to call."""
 _CALLING = frozenset(
     BUILTINS[name]

@@ -18,7 +18,8 @@ from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import DifferentiationError
 from microgradpy.forward_entry import only_computes, push_outermost
-from microgradpy.gradient_functions import describe, filled, wanted_by
+from microgradpy.gradient_functions import describe, filled, note_held, wanted_by
+from microgradpy.rules.nested import holds
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.sparsity.chosen import Sparsity
 from microgradpy.sparsity.maps import LinearMap, Product
@@ -77,6 +78,8 @@ def jac(f: Callable[..., Any], argnums: int | Numbers = 0, sparsity: Any = None)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         return _value_and_jacobian(f, args, kwargs, argnums, chosen)[1]
 
+    if chosen is None:
+        note_held(jacobian_of, "jac", f, argnums)
     NESTED_DIFFERENTIATION.add(jacobian_of)
     return jacobian_of
 
@@ -226,3 +229,4 @@ def _check_real(x: Any, place: str, f: Any) -> None:
 
 
 NESTED_DIFFERENTIATION.update((jacobian, value_and_jacobian, jac))
+holds(jac)

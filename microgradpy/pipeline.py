@@ -28,6 +28,7 @@ from microgradpy.ad.checks import check_adjoint, check_primal, noting, with_stop
 from microgradpy.ad.counters import count_again
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.memory_mode import writes_for_certain
+from microgradpy.ad.nested_calls import with_nested_calls
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.real_powers import with_tests_written_out
 from microgradpy.ad.reverse import Reverse
@@ -101,12 +102,12 @@ def program_of(
     if tracks and (RUN.mode.tracks or catches or is_generator(function.__code__)):
         return Program(ir, checks)
     if notes or RUN.mode.dispatches or RUN.mode.stops:
-        return Program(ir, checks, followed=frozenset() if tracks else _writing_nothing(function, ir))
+        return Program(ir, checks, followed=frozenset() if tracks else writing_nothing(function, ir))
     promotion = _promoted(function, ir, kinds, tracks)
     found = promotion.made
     if found is None:
-        return Program(ir, checks, None, promotion.kept, frozenset() if tracks else _writing_nothing(function, ir))
-    return Program(found.function, (*checks, *found.checks, *_checks_of(found)), found, promotion.kept, found.followed)
+        return Program(ir, checks, None, promotion.kept, frozenset() if tracks else writing_nothing(function, ir))
+    return Program(found.function, (*checks, *found.checks, *checks_of_members(found)), found, promotion.kept, found.followed)
 
 
 def _promoted(function: types.FunctionType, ir: Function, kinds: tuple[Kind, ...], tracks: bool) -> Promotion:
@@ -115,7 +116,7 @@ def _promoted(function: types.FunctionType, ir: Function, kinds: tuple[Kind, ...
     return promote(function, ir, functools.partial(instrumented, tracks=tracks), kinds, beside_writes=tracks)
 
 
-def _writing_nothing(function: types.FunctionType, ir: Function) -> frozenset[types.CodeType]:
+def writing_nothing(function: types.FunctionType, ir: Function) -> frozenset[types.CodeType]:
     """The code of a function that names nothing that writes: its own statements write nothing if it has a primal in which
     writes are not tracked."""
     if not WRITERS.isdisjoint(names_in.__wrapped__(function.__code__)):  # what remembers would keep the code alive
@@ -134,7 +135,7 @@ def program_again(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, .
     return Program(read_items_at_places(ir) if unit.mode.tells_apart else ir)
 
 
-def _checks_of(in_sight: Promoted) -> Iterator[Check]:
+def checks_of_members(in_sight: Promoted) -> Iterator[Check]:
     """What classes had under names, or had not."""
     for names, name, found in in_sight.members:
         yield names, name, UNDEFINED if found is ABSENT else found
@@ -169,7 +170,7 @@ def _instrumented(
     lowered = lower_function(function, marks_effects=tracks, catches=catches, notes=notes)
     builtins = builtins_of(function)
     checks = [check for guard in lowered.constants for check in checks_of(guard, function.__globals__, builtins)]
-    ir = instrument_function(lowered.function)
+    ir = with_nested_calls(instrument_function(lowered.function))
     untracked = with_columns(ir)
     if len(_lowered) > CACHE_SIZE:
         _lowered.clear()

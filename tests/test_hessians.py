@@ -155,8 +155,10 @@ def test_what_cannot_be_is_refused() -> None:
         hessian(lambda x: x["a"], {"a": 1.0})
     with pytest.raises(DifferentiationError, match="the vector is an array of shape"):
         hvp(rosenbrock, X, np.ones(2))
-    with pytest.raises(DifferentiationError):
-        gradient(lambda x: hessian(lambda t: t**3, x), 1.0)
+
+
+def test_a_hessian_has_a_gradient() -> None:
+    assert gradient(lambda x: hessian(lambda t: t**3, x), 1.0) == (6.0,)
 
 
 def test_newton_methods() -> None:

@@ -12,7 +12,7 @@ import pytest
 from scipy import integrate, optimize, sparse
 from scipy.sparse import linalg
 
-from microgradpy import DifferentiationError, hess, hessian, jac, jacobian, jacobians, value_and_jacobian
+from microgradpy import DifferentiationError, gradient, hess, hessian, jac, jacobian, jacobians, value_and_jacobian
 from microgradpy.sparsity.colouring import colours_of_columns, count_of
 from microgradpy.sparsity.detection import detected
 from microgradpy.sparsity.maps import LinearMap
@@ -413,6 +413,21 @@ def test_hessians_of_numbers_and_of_arrays_of_any_shape() -> None:
 def test_a_pattern_of_a_hessian_that_is_too_small_is_refused() -> None:
     with pytest.raises(DifferentiationError, match="the Hessian of rosenbrock has entries where"):
         hessian(rosenbrock, X, sparsity=np.eye(12))
+
+
+def test_inside_of_what_is_differentiated_it_is_refused() -> None:
+    of, second = jac(band, sparsity="detect"), hess(rosenbrock, sparsity="detect")
+    inner = [
+        lambda x: jacobian(band, x, sparsity="detect").sum(),
+        lambda x: value_and_jacobian(band, x, sparsity=np.eye(12))[1].sum(),
+        lambda x: hessian(rosenbrock, x, sparsity="detect").sum(),
+        lambda x: jac(band, sparsity="detect")(x).sum(),
+        lambda x: of(x).sum(),
+        lambda x: second(x).sum(),
+    ]
+    for f in inner:
+        with pytest.raises(DifferentiationError):
+            gradient(f, X)
 
 
 # As SciPy takes them

@@ -36,6 +36,7 @@ from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.keys import check_keys_of, dict_with_keys
 from microgradpy.ad.known_functions import makes_texts
 from microgradpy.ad.memory_mode import is_flat
+from microgradpy.ad.nested_calls import defined
 from microgradpy.ad.own_signs import with_own_sign
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ad.primal_items import check_iterated, lower_iterator, lower_row, lower_steady
@@ -110,7 +111,7 @@ def _lower_call(primal: PrimalBuilder, op: Op) -> None:
     if callee == _SIGNATURE and op.arguments and primal.is_active(primal.of(op.arguments[0])):
         check = (primal.of(op.arguments[0]),)
         primal.emit(function_constant(check_signature), check, (primal.variable(UNKNOWN),))
-    callee = with_own_sign(primal, op, callee)
+    op, callee = defined(primal, op, with_own_sign(primal, op, callee))
     op = active_by_position(primal, op, callee)
     own = _OF_THE_FRONT_END.get(callee.value) if isinstance(callee, Const) and isinstance(callee.value, FunctionType) else None
     if own is not None:

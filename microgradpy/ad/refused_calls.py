@@ -18,6 +18,7 @@ from microgradpy.frontend.resolve import FUNCTION_TYPES
 from microgradpy.ir.kinds import Inert
 from microgradpy.ir.nodes import Const, Op, Value
 from microgradpy.originals import is_library
+from microgradpy.rules.registry import rrule
 from microgradpy.runtime import opaque
 from microgradpy.runtime.constructors import CALL_FINALISER, finalised, has_finaliser
 from microgradpy.runtime.markers import FOR_WHOLE_RUNS, NESTED_DIFFERENTIATION
@@ -44,7 +45,7 @@ def refuse_call(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
     if not is_hashable(function):
         return False
     arguments, keywords = primal.inputs(op)
-    if primal.any_active(arguments, keywords) and function in NESTED_DIFFERENTIATION:
+    if primal.any_active(arguments, keywords) and function in NESTED_DIFFERENTIATION and not rrule.has(function):
         primal.refuse(
             op,
             opaque.refuse_syntax,

@@ -38,15 +38,18 @@ from microgradpy.ir.nodes import (
     Value,
     Var,
     function_constant,
+    operator_constant,
 )
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import is_getattr
-from microgradpy.rules import number_lists
+from microgradpy.rules import nested, number_lists
 from microgradpy.rules.linearity import LINEAR_ATTRIBUTES, keeps_linear, linear_arguments
+from microgradpy.rules.nested import OF_CALLS
 from microgradpy.rules.number_lists import OF_STRUCTURE
 from microgradpy.rules.registry import frule, rrule
 from microgradpy.rules.selections import inserts, may_be_infinite
 from microgradpy.runtime import pushforwards as run_time
+from microgradpy.runtime import tangents
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.making import tie
 from microgradpy.tangents import filled
@@ -92,6 +95,36 @@ class Tangents(StructureTangents):
                     given = (self.operands_of(arguments), self.tuple_of(dots), self.dict_of(op.keywords))
                     self.push(op, run_time.pushed, callee, given)
 
+    def of_nested(self, op: Op, call: Inlined) -> None:
+        """What differentiates inside of differentiated code."""
+        self.builder.add(op)
+        with self.builder.region(self.pending):
+            parts: tuple[Value, ...]
+            if call.function is nested.held_again:
+                dots = self.tuple_of((self.dot(call.arguments[0]),))
+                parts = call.result, self.tuple_of((Const("__wrapped__"),)), self.tuple_of((NONE,)), dots
+            elif call.function is tangents.function_tangent:
+                parts = (*call.arguments[:3], self.dot(call.arguments[3]))
+            else:
+                self.know_dot(call.result, self.one_level_higher(call), call.arguments)
+                return
+            self.know_dot(call.result, self.builder.helper(tangents.function_tangent, *parts))
+
+    def one_level_higher(self, call: Inlined) -> Value:
+        """The tangent of a call of a function that is its own derivative, of one more."""
+        level, option, inputs = call.arguments
+        assert isinstance(level, Const)
+        function, higher = function_constant(call.function), Const(level.value + 1)
+        moved = self.tuple_of((inputs, self.dot(inputs)))
+        if call.function is nested.values_of_call:
+            pair = self.builder.call(function, (higher, Const(self.builder.kind(call.result)), moved))
+            return self.builder.call(operator_constant("getitem"), (pair, Const(1)))
+        asked = Const(nested.filled(option.value)) if isinstance(option, Const) else self.filled_option(option)
+        return self.builder.call(function, (higher, asked, moved))
+
+    def filled_option(self, asked: Value) -> Value:
+        return self.builder.call(function_constant(nested.filled), (asked,))
+
     def push(self, op: Op, function: Callable[..., object], callee: Value, given: tuple[Value, ...]) -> None:
         helper = function_constant(function)
         self.builder.add(replace(op, callee=helper, arguments=(callee, self.dot(callee), *given), keywords=()))
@@ -124,6 +157,9 @@ class Tangents(StructureTangents):
         if call.function in _OF_KEYS and all(python_type(self.builder.kind(value)) is dict for value in call.arguments):
             self.builder.add(op)
             self.know_dot(call.result, NONE)
+            return
+        if call.function in OF_CALLS or call.function is tangents.function_tangent:
+            self.of_nested(op, call)
             return
         if call.function is not None and frule.has(call.function) and call.rule.value not in OF_STRUCTURE:
             self.by_forward_rule(op, call)

@@ -104,6 +104,30 @@ def shared_by_inner(code: types.CodeType) -> frozenset[str]:
     return known & frozenset(code.co_cellvars)
 
 
+def with_own_cells(code: types.CodeType) -> types.CodeType:
+    """The same code for a function that has captured its variables for itself: of these only those are shared that it
+    assigns."""
+    known = _copies.get(id(code))
+    if known is None or known[0]() is not code:
+        if len(_copies) > 1024:
+            _copies.clear()
+        copy = _copied(code)
+        own = rebound_captures(copy)
+        note_shared(copy, own)
+        for inner, names in shared_in(copy, own):
+            note_shared(inner, names)
+        known = _copies[id(code)] = weakref.ref(code), copy
+    return known[1]
+
+
+def _copied(code: types.CodeType) -> types.CodeType:
+    constants = (_copied(each) if isinstance(each, types.CodeType) else each for each in code.co_consts)
+    return code.replace(co_consts=tuple(constants))
+
+
+_copies: dict[int, tuple[weakref.ref[types.CodeType], types.CodeType]] = {}
+
+
 # What is known of the code objects that run
 
 CHANGES = [0]

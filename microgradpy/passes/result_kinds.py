@@ -65,11 +65,13 @@ from microgradpy.tangents.helpers import (
     COTANGENT_OF,
     COTANGENT_OF_CALL,
     COTANGENT_OF_ITEM,
+    COTANGENTS_IN_BASE,
     COTANGENTS_LIKE,
     COTANGENTS_OF_ITEMS,
     ITSELF,
     LIKE,
     NUMERIC_RESULT,
+    PAIRS_OF_KIND,
     RETURNS,
 )
 
@@ -255,7 +257,18 @@ def _helper_entry(callee: Any) -> _Entry | None:
         return _Entry(lambda arguments, known: arguments[index] if is_collection(arguments[index]) else UNKNOWN)
     if callee in RETURNS:
         return _Entry(_always(_RETURNED[RETURNS[callee]]))
-    return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
+    return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else _nested_entry(callee)
+
+
+def _nested_entry(callee: Any) -> _Entry | None:
+    """The same of what differentiates inside of differentiated code."""
+    if callee in COTANGENTS_IN_BASE:
+        place, index = COTANGENTS_IN_BASE[callee]
+        return _Entry(lambda arguments, known: _cotangents_in_base(known.get(place), arguments[index]))
+    if callee in PAIRS_OF_KIND:
+        number = PAIRS_OF_KIND[callee]
+        return _Entry(lambda arguments, known: _with_tangent(known.get(number)))
+    return None
 
 
 _RETURNED: dict[Any, Kind] = {
@@ -286,6 +299,39 @@ def _cotangents_of_items(container: Kind) -> Kind:
         case Sequence() if holds_numbers(container):
             return cotangents_of(container)
     return UNKNOWN
+
+
+def _cotangents_in_base(asked: Any, inputs: Kind) -> Kind:
+    """Of the arguments that are asked for these are numbers and arrays, or None if the value does not depend on them."""
+    match inputs:
+        case TupleOf(items=(below, _)):
+            return _cotangents_in_base(asked, below)
+        case TupleOf(items=(_, _, TupleOf(items=args), _)) if asked is not None:
+            numbers = range(len(args)) if asked.numbers is None else {number % len(args) for number in asked.numbers}
+            y, present = asked.known or (UNKNOWN, ())
+            sure = (asked.is_filled or any(present[number : number + 1]) for number in range(len(args)))
+            found = (_gradient_kind(kind, each) for kind, each in zip(args, sure, strict=True))
+            wanted = (kind if number in numbers else _NOTHING for number, kind in enumerate(found))
+            return TupleOf((y, UNKNOWN, TupleOf(tuple(wanted))))
+    return UNKNOWN
+
+
+def _with_tangent(kind: Kind | None) -> Kind:
+    """A value of this kind with its tangent, if it is nothing but numbers and arrays."""
+    is_known = kind is not None and _is_numbers(kind)
+    return TupleOf((kind, cotangent_kind(kind))) if is_known else UNKNOWN  # type: ignore[arg-type]
+
+
+def _is_numbers(kind: Kind) -> bool:
+    if isinstance(kind, TupleOf):
+        return all(map(_is_numbers, kind.items))
+    return is_numeric(kind) and not carries_nothing(kind)
+
+
+def _gradient_kind(kind: Kind, is_sure: bool) -> Kind:
+    if not is_numeric(kind) or carries_nothing(kind):
+        return UNKNOWN
+    return cotangent_kind(kind) if is_sure else Optional(cotangent_kind(kind))
 
 
 def _values_of(arguments: Arguments, known: Known) -> Kind:

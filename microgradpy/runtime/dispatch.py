@@ -18,6 +18,7 @@ import numpy as np
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
 from microgradpy.rules.entries import Rule
 from microgradpy.rules.loading import load_optional
+from microgradpy.rules.nested import definition
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.rules.results import applied
 from microgradpy.runtime.activity import may_be_active as may_be_active
@@ -100,7 +101,7 @@ class Dispatcher(Resolve):
         match f:
             case types.FunctionType():
                 if f in NESTED_DIFFERENTIATION:
-                    raise nested(f)
+                    return self.by_definition(f, args, kwargs, wanted, keywords_wanted)
                 if is_foreign(f):
                     return self.opaque(f, args, kwargs)
                 return self.entry(f, args, kwargs, wanted, keywords_wanted)
@@ -114,6 +115,26 @@ class Dispatcher(Resolve):
             case types.BuiltinFunctionType() if not isinstance(f.__self__, types.ModuleType | types.NoneType):
                 return self.by_builtin_method(f, args, kwargs, keywords_wanted)
         return self.by_object(f, args, kwargs, wanted, keywords_wanted)
+
+    def by_definition(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+    ) -> Resolved:
+        """A function that differentiates, by what stands for it."""
+        found = definition(f)
+        if found is None:
+            raise nested(f)
+        function, leading = found
+        inner = None if wanted is None else (*(False,) * len(leading), *wanted)
+        y, back = self(function, (*leading, *args), kwargs, inner, keywords_wanted)
+        if not leading:
+            return y, back
+
+        def defined_back(y_bar: Any, shadows: Any = None) -> Bars:
+            bars = back(y_bar, shadows)
+            own = given_to(leading[0], bars.arguments[0], shadows)
+            return Bars(_field(f, "__wrapped__", own), bars.arguments[len(leading) :], bars.keywords)
+
+        return y, defined_back
 
     def by_rule(
         self, f: Any, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool

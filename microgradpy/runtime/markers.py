@@ -6,7 +6,17 @@ from typing import Any
 from weakref import WeakSet
 
 NESTED_DIFFERENTIATION: WeakSet[Any] = WeakSet()
-"""Callables that differentiate (`gradient`, what `grad` returns ...): refused inside differentiated code."""
+"""Callables that differentiate (`gradient`, what `grad` returns ...): something stands for them inside of differentiated code
+(`rules.nested`), or they are refused there."""
+
+
+def differentiates(f: Any) -> bool:
+    """Whether a callable is one of them."""
+    try:
+        return f in NESTED_DIFFERENTIATION
+    except TypeError:
+        return False
+
 
 RETURN_ARGUMENTS: set[Any] = set()
 """Functions of the package that return what they are given, with another derivative."""

@@ -18,6 +18,7 @@ import numpy as np
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.rules.entries import Rule
 from microgradpy.rules.linearity import keeps_linear, linear_arguments
+from microgradpy.rules.nested import MAKERS, bars_of_call, definition, one_level_higher, values_of_call
 from microgradpy.rules.registry import ForwardRule, frule, is_non_differentiable, rrule
 from microgradpy.rules.results import applied, checked, cotangents, is_users_rule, seed_for
 from microgradpy.rules.selections import may_be_infinite
@@ -28,6 +29,7 @@ from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.lookup_cache import takes
+from microgradpy.runtime.markers import differentiates
 from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.named_operators import named_operator
 from microgradpy.runtime.opaque import check_spread
@@ -94,6 +96,10 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
 
 
 def _pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    if differentiates(f):
+        return _by_definition(f, f_dot, args, dots, kwargs)
+    if f is bars_of_call or f is values_of_call:
+        return f(*args), one_level_higher(f, args, dots[-1])
     if makes_or_is_loop(f, args, kwargs):
         return pushed_ufunc(f, f_dot, args, dots, pushed)
     forward = frule.find_for(f, args, kwargs)
@@ -107,6 +113,21 @@ def _pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[
         if found is not None:
             return found
     return _by_pullback(f, f_dot, args, dots, kwargs)
+
+
+def _by_definition(
+    f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """A function that differentiates, by what stands for it."""
+    if f in MAKERS:
+        y, own = f(*args, **kwargs), dots[0] if dots else None
+        return y, None if is_structural_zero(own) else Tangent(type(y), {"__wrapped__": own})
+    found = definition(f)
+    if found is None:
+        raise dispatch.nested(f)
+    function, leading = found
+    own = (None if is_structural_zero(f_dot) else f_dot.get("__wrapped__"), *(None,) * (len(leading) - 1)) if leading else ()
+    return pushed(function, None, (*leading, *args), (*own, *dots), kwargs)
 
 
 def _by_text(
@@ -483,6 +504,6 @@ def _projected(y: Any, y_dot: Any) -> Any:
 
 
 AT_RUN_TIME: tuple[Callable[..., Any], ...] = (
-    pushed, pushed_packed, pushed_by_rule, tangents.attribute_tangent, tangents.function_tangent, tangents.iterated_tangent,
+    pushed, pushed_packed, pushed_by_rule, tangents.attribute_tangent, tangents.iterated_tangent,
 )  # fmt: skip
 """What generated pushforwards call where tangents are found when they run."""

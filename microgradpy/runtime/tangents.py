@@ -6,12 +6,12 @@ import types
 from typing import Any
 
 from microgradpy.ir.objects import static_member
-from microgradpy.rules.registry import find_attribute_rule
+from microgradpy.rules.registry import find_attribute_rule, rrule
 from microgradpy.runtime.cotangents import attribute_cotangent, is_computed_since
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.reading import ITEMS, unknown
-from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
+from microgradpy.tangents.types import NoTangent, NotImplementedTangent, Tangent, is_structural_zero
 
 VIEWS: tuple[type, ...] = (type({}.values()), type({}.items()))
 """Views of dicts, whose tangents are lists."""
@@ -49,6 +49,21 @@ def function_tangent(function: Any, names: tuple[str, ...], keys: tuple[Any, ...
     if named:
         fields["__kwdefaults__"] = named
     return Tangent(type(function), fields) if fields else None
+
+
+def parts_of_function(names: tuple[str, ...], keys: tuple[Any, ...], bar: Any) -> tuple[Any, ...]:
+    """The cotangents of the parts of a function's tangent."""
+    own = {} if is_structural_zero(bar) else dict(bar)
+    of_defaults = {**dict(enumerate(own.get("__defaults__") or ())), **(own.get("__kwdefaults__") or {})}
+    return tuple(own.get(name) if key is None else of_defaults.get(key) for name, key in zip(names, keys, strict=True))
+
+
+@rrule.register(function_tangent)
+def function_tangent_rrule(function: Any, names: tuple[str, ...], keys: tuple[Any, ...], dots: tuple[Any, ...]) -> Any:
+    def function_tangent_pullback(bar: Any) -> tuple[Any, ...]:
+        return NoTangent(), NoTangent(), NoTangent(), NoTangent(), parts_of_function(names, keys, bar)
+
+    return function_tangent(function, names, keys, dots), function_tangent_pullback
 
 
 def attribute_tangent(x: Any, name: str, y: Any, x_dot: Any) -> Any:

@@ -24,6 +24,8 @@ from microgradpy.runtime.bytecode import names_in, writes
 from microgradpy.tangents.memory_order import copied
 from microgradpy.tangents.projection import fields_of
 
+_PACKAGE = f"{__name__.partition('.')[0]}."
+"""What the names of its modules begin with, whose functions keep nothing of what they are given."""
 _ITEMS = (list, tuple, set, deque)
 _HEAP_TYPE = 1 << 9  # the flag of classes that were made by a `class` statement
 
@@ -141,7 +143,7 @@ def watched(f: Any, given: Iterable[Any]) -> Snapshot:
 
 
 def functions_called_by(f: Any) -> list[types.FunctionType]:
-    """The function of a callee, and those that it calls by name or as a method of its own object."""
+    """The function of a callee, and those of the user's that it calls by name or as a method of its own object."""
     owner, function = _function_of(f)
     return [] if function is None else list(_called_by(function, type(owner), set()))
 
@@ -213,5 +215,5 @@ def _called_by(function: types.FunctionType, owner: type, seen: set[types.CodeTy
     for name in names_in(function.__code__):
         of_owner = None if owner is types.NoneType else inspect.getattr_static(owner, name, None)
         for found in (function.__globals__.get(name), of_owner):
-            if isinstance(found, types.FunctionType):
+            if isinstance(found, types.FunctionType) and not str(found.__module__).startswith(_PACKAGE):
                 yield from _called_by(found, owner, seen)

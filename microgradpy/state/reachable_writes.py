@@ -13,7 +13,7 @@ import sys
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, final
 
 import numpy as np
@@ -146,6 +146,19 @@ def operators_met(function: types.FunctionType) -> Features:
     asked = met.operators.intersection(ANYTHING)
     writing = [name for name in asked if _writing_method(search.classes, (name,), Reached()) is not None]
     return Features(operators=met.operators & _OPERATORS | that_write(writing))
+
+
+def functions_reached(function: types.FunctionType, values: Iterable[Any]) -> Iterator[types.FunctionType]:
+    """The functions that may run, as far as their code tells, if a function is called with these values."""
+    search = _Search([function])
+    search.add_reached(reached_from(values))
+    while search.waiting:
+        current = search.waiting.pop()
+        if id(current.__code__) not in search.seen and is_searched(current):
+            search.seen.add(id(current.__code__))
+            yield current
+            search.add_named(current)
+            search.waiting += [held for held in captured_by(current) if isinstance(held, types.FunctionType)]
 
 
 def _foreign_to(function: types.FunctionType) -> Callable[[Any], bool]:

@@ -19,6 +19,8 @@ COTANGENTS_LIKE: dict[Callable[..., Any], int] = {}
 LIKE: dict[Callable[..., Any], int] = {}
 ITSELF: dict[Callable[..., Any], int] = {}
 RETURNS: dict[Callable[..., Any], Any] = {}
+COTANGENTS_IN_BASE: dict[Callable[..., Any], tuple[int, int]] = {}
+PAIRS_OF_KIND: dict[Callable[..., Any], int] = {}
 NUMERIC_RESULT: set[Callable[..., Any]] = set()
 
 
@@ -46,6 +48,17 @@ def cotangents_of_items(index: int) -> Callable[[F], F]:
 def cotangents_like(index: int) -> Callable[[F], F]:
     """The helper returns new lists of numbers: the cotangents of its argument number `index`, which holds real numbers."""
     return _note_in(COTANGENTS_LIKE, index)
+
+
+def cotangents_in_base(asked: int, inputs: int) -> Callable[[F], F]:
+    """The helper returns `(y, f_bar, args_bar)` for a call of which the positional arguments are the third of its argument
+    number `inputs`, or of the first of that ..., as its argument number `asked` wants them."""
+    return _note_in(COTANGENTS_IN_BASE, (asked, inputs))
+
+
+def pair_of_kind(index: int) -> Callable[[F], F]:
+    """The helper returns a value of the kind that its argument number `index` is, with its tangent."""
+    return _note_in(PAIRS_OF_KIND, index)
 
 
 def like(index: int) -> Callable[[F], F]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy._lib import _array_api
 
-from microgradpy.rules.callables import differentiated
+from microgradpy.rules.nested import differentiated
 from microgradpy.rules.registry import example, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.types import NoTangent, is_structural_zero

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.callables import differentiated
+from microgradpy.rules.nested import differentiated
 from microgradpy.rules.scipy.structures import combined, refuse_complex, scaled, seed_of
 from microgradpy.tangents.decompositions import inverse_or_nan
 from microgradpy.tangents.types import NoTangent, are_equal, is_structural_zero

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import integrate
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.callables import differentiated
 from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.nested import differentiated
 from microgradpy.rules.numpy.mathematics.differences import trapezoid_height_bar, trapezoid_place_bar, trapezoid_step_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.scipy import integrate_equations as integrate_equations

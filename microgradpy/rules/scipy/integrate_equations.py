@@ -19,7 +19,7 @@ import numpy as np
 from scipy import integrate
 
 from microgradpy.errors import MissingRuleError, MutationError
-from microgradpy.rules.callables import differentiated
+from microgradpy.rules.nested import differentiated
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.implicit import OPTIONS, refuse_fields, refuse_unsolved, vector_of
 from microgradpy.rules.scipy.quadrature import integral

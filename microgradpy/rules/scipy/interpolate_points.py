@@ -11,8 +11,8 @@ import numpy as np
 from scipy import interpolate
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.callables import differentiated
 from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.nested import differentiated
 from microgradpy.rules.registry import attribute_rule, examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero

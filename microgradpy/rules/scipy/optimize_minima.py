@@ -13,7 +13,7 @@ import numpy as np
 from scipy import optimize
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.callables import differentiated
+from microgradpy.rules.nested import differentiated
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.implicit import (
     OPTIONS,

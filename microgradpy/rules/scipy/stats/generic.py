@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats
 
 from microgradpy.errors import DifferentiationError, MissingRuleError
-from microgradpy.rules.callables import differentiated
+from microgradpy.rules.nested import differentiated
 from microgradpy.rules.registry import examples, frule, non_differentiable, rrule
 from microgradpy.rules.scipy.stats.families import (
     DENSITIES,

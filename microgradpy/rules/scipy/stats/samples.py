@@ -9,8 +9,8 @@ import numpy as np
 from scipy import special, stats
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.callables import differentiated
 from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.nested import differentiated
 from microgradpy.rules.registry import attribute_rule, example, examples, rrule
 from microgradpy.tangents.arithmetic import floating, unbroadcast
 from microgradpy.tangents.thunks import not_implemented

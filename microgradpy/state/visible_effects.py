@@ -1,0 +1,74 @@
+"""Whether somebody sees how often a function is run that writes nothing: it prints, draws random numbers, asks for the time.
+
+What is known to compute only is in tables: modules and builtins. All other names that the code may reach count.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from microgradpy.ir.random_sources import is_source, is_source_function
+from microgradpy.runtime.bytecode import names_in
+from microgradpy.runtime.libraries import is_of_users
+from microgradpy.state.object_graph import is_users_class, meanings_in
+from microgradpy.state.reachable_writes import functions_reached
+
+_COMPUTE = frozenset((
+    "abc", "bisect", "builtins", "cmath", "collections", "contextlib", "copy", "dataclasses", "enum", "fractions", "functools",
+    "heapq", "itertools", "math", "microgradpy", "numbers", "numpy", "operator", "scipy", "statistics", "types", "typing",
+    "_bisect", "_collections", "_functools", "_heapq", "_operator",
+))  # fmt: skip
+_SEEN_BUILTINS = frozenset((
+    "breakpoint", "compile", "eval", "exec", "exit", "globals", "help", "id", "input", "locals", "open", "print", "quit",
+    "vars", "__import__",
+))  # fmt: skip
+_SEEN_OF_NUMPY = frozenset((
+    "random", "save", "savez", "savez_compressed", "savetxt", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "tofile",
+    "set_printoptions", "seterr", "seterrcall", "empty", "empty_like",
+))  # fmt: skip
+
+
+def what_is_seen(function: types.FunctionType, values: Iterable[Any]) -> str:
+    """What somebody may see of a run of a function with these values, by its name; empty if there is nothing."""
+    values = list(values)
+    return next((name for current in functions_reached(function, values) for name in _seen_in(current)), "")
+
+
+def _seen_in(function: types.FunctionType) -> Iterator[str]:
+    names = names_in(function.__code__)
+    for name in names:
+        if name in _SEEN_BUILTINS and name not in function.__globals__ and hasattr(builtins, name):
+            yield name
+        elif name in _SEEN_OF_NUMPY and any(function.__globals__.get(each) is np for each in names):
+            yield f"numpy.{name}"
+    held = (cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell))
+    for found in (*meanings_in(function), *held):
+        if _is_seen(found):
+            yield str(getattr(found, "__name__", type(found).__name__))
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
+def _is_seen(found: Any) -> bool:
+    if is_source(found) or is_source_function(found) or isinstance(found, io.IOBase):
+        return True
+    if isinstance(found, types.ModuleType):
+        return not (_computes(found.__name__) or is_of_users(found))
+    if isinstance(found, type | types.FunctionType | types.BuiltinFunctionType):
+        return not (_computes(found.__module__) or is_of_users(found))  # type: ignore[arg-type]
+    return callable(found) and not (_computes(type(found).__module__) or is_users_class(type(found)))
+
+
+def _computes(module: str | None) -> bool:
+    return module is None or module.partition(".")[0] in _COMPUTE

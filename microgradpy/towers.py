@@ -1,0 +1,383 @@
+"""Derivatives of derivatives of a call: the pushforwards of a function, one of the other, each to be differentiated in reverse.
+
+    level 0     y                                       inputs: those of the function
+    level 1     (y, y_dot)                              and a tangent for each that moves
+    level 2     ((y, y_dot), (y_dot2, y_dot3))          and a tangent for each of these that moves
+
+The text of a pushforward has no tape, so it is a function like any other, with the IR of a pushforward of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.ad.calls import Apart
+from microgradpy.ad.tangent_calls import NotPushable
+from microgradpy.ad.tangent_kinds import dot_kind
+from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
+from microgradpy.cache import CACHE, Unit, followed_by, is_valid
+from microgradpy.compiler import analysed, compile_unit
+from microgradpy.dataclasses import dataclass, field
+from microgradpy.entry import USUAL, run_half
+from microgradpy.errors import DifferentiationError, MutationError
+from microgradpy.forward_compiler import check_differentiable, pushforward_apart
+from microgradpy.forward_entry import filling, input_tangents
+from microgradpy.frontend.source import place_of
+from microgradpy.given_functions import Given, given, known, known_held
+from microgradpy.gradient_functions import held_by
+from microgradpy.ir.input_kinds import kinds_of
+from microgradpy.ir.kinds import Kind, carries_nothing
+from microgradpy.ir.reasons import MayWrite
+from microgradpy.patterns import Match, check_unchanged_parts, matched, renewed, unit_by_pattern
+from microgradpy.plans import keep_plan, signature
+from microgradpy.rules.nested import definition
+from microgradpy.runtime.activity import may_be_active
+from microgradpy.runtime.cotangents import seed_or_zero
+from microgradpy.runtime.dispatch import value_kind
+from microgradpy.runtime.modes import RUN
+from microgradpy.state.reachable_writes import may_write
+from microgradpy.state.visible_effects import what_is_seen
+from microgradpy.tangents.types import Tangent, is_structural_zero
+
+
+class NotByParts(Exception):
+    """The function cannot be called with the parts of its arguments that a pattern reads."""
+
+
+# Callables
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Callee:
+    """What a callable runs: a function with source, and what that gets besides the arguments of the call. `holder` is the field
+    of the callable that the first of these is in, empty if it is the callable itself, None if there is none."""
+
+    function: types.FunctionType
+    leading: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+    holder: str | None = None
+
+    def own_bar(self, f: Any, own: Any, leading: tuple[Any, ...]) -> Any:
+        """The cotangent of the callable from that of the function and of what this gets first."""
+        if self.holder is None:
+            return own
+        bar = leading if self.holder == "args" else leading[0]
+        if not self.holder or all(map(is_structural_zero, leading)):
+            return None if is_structural_zero(bar) else bar
+        return Tangent(type(f), {self.holder: bar})
+
+    def own_dots(self, f_dot: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The tangent of the function and of what it gets first from that of the callable."""
+        if self.holder is None:
+            return f_dot, ()
+        rest = (None,) * (len(self.leading) - 1)
+        if is_structural_zero(f_dot):
+            return None, (None, *rest)
+        if self.holder == "args":
+            return None, f_dot.get("args") or (None, *rest)
+        return None, (f_dot.get(self.holder) if self.holder else f_dot, *rest)
+
+
+def callee_of(f: Any) -> Callee:
+    found = definition(f)
+    if found is not None:
+        return Callee(found[0], found[1], {}, "__wrapped__" if found[1] else None)  # type: ignore[arg-type]
+    match f:
+        case types.FunctionType():
+            return Callee(f)
+        case types.MethodType(__func__=types.FunctionType() as function):
+            return Callee(function, (f.__self__,), {}, "__self__")
+        case functools.partial(func=types.FunctionType() as function, keywords=named) if not (function.__closure__ or named):
+            return Callee(function, f.args, {}, "args" if f.args else None)
+    call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
+    if isinstance(call, types.FunctionType):
+        return Callee(call, (f,), {}, "")
+    raise DifferentiationError(
+        f"a second derivative is that of a function with source, and {getattr(f, '__name__', type(f).__name__)} has none",
+        None,
+        "Let a function of Python call it.",
+    )
+
+
+# Places
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A call of a callable. Its inputs are those of its function, but for what is taken apart: objects, if there are parts of
+    the arguments that a pattern has `read`, and functions that are `given`, for which there is the function's IR `apart`."""
+
+    f: Any
+    callee: Callee
+    bound: Binding
+    count: int
+    read: Match | None = None
+    given: tuple[Given, ...] | None = None
+    apart: Apart | None = None
+
+    @classmethod
+    def of(cls, f: Any, args: tuple[Any, ...], by_parts: bool, kwargs: dict[str, Any] | None = None) -> Place:
+        held = given(f, innermost(f).__globals__) if by_parts and not kwargs and held_by(f) is not None else None
+        if held is not None and held.is_function:
+            return cls._of_held(f, held, args)
+        callee = callee_of(f)
+        whole = (*callee.leading, *args)
+        function = callee.function
+        bound = bind(function, whole, {**callee.keywords, **(kwargs or {})})
+        read = matched(function, bound.values) if by_parts and RUN.mode == USUAL else None
+        read = None if read is None else renewed(function, read, bound.values)
+        if read is not None and not (read.pattern.objects or read.pattern.has_aliases):
+            return cls(f, callee, bound, len(whole), read)
+        inputs = tuple(given(value, function.__globals__) for value in bound.values) if by_parts else ()
+        if not any(each.is_function for each in inputs):
+            return cls(f, callee, bound, len(whole))
+        apart = known(function, inputs, kinds_of(bound.values, value_kind))
+        return cls(f, callee, bound, len(whole), None, inputs, apart)
+
+    @classmethod
+    def _of_held(cls, f: Any, held: Given, args: tuple[Any, ...]) -> Place:
+        """A call of a function that `grad` has made: of one that is given that of which it is."""
+        function = innermost(f)
+        inputs = tuple(given(value, function.__globals__) for value in args)
+        callee = Callee(function, (f,), {}, "")
+        bound = Binding([f, *args], 0, 1 + len(args))
+        return cls(f, callee, bound, 1 + len(args), None, (held, *inputs), known_held(function, held, inputs))
+
+    @property
+    def pattern(self) -> Any:
+        """What stands for the function, where its inputs are taken apart."""
+        return self.apart if self.read is None else self.read.pattern
+
+    @property
+    def values(self) -> list[Any]:
+        if self.read is not None:
+            return self.read.values
+        if self.given is None:
+            return self.bound.values
+        return [leaf for each in self.given for leaf in each.leaves()]
+
+    def wanted(self, numbers: tuple[int, ...] | None, own: bool) -> tuple[bool, ...]:
+        """Which of the inputs are differentiated, if these arguments are, and the callable itself."""
+        first = len(self.callee.leading)
+        chosen = range(self.count - first) if numbers is None else {number % (self.count - first) for number in numbers}
+        of_arguments = tuple([own] * first + [number in chosen for number in range(self.count - first)])
+        found = list(active_inputs(self.bound, of_arguments, own))
+        if own:
+            found[: self.bound.captured] = map(may_be_active, self.bound.values[: self.bound.captured])
+        if self.read is not None:
+            found = list(self.read.pattern.spread(tuple(found)))
+        elif self.given is not None:
+            found = [flag for flag, each in zip(found, self.given, strict=True) for _ in each.leaves()]
+        return tuple(flag and may_be_active(value) for flag, value in zip(found, self.values, strict=True))
+
+    def bars(self, inputs: list[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """The cotangents of the callable, of the arguments, and of those that were given by name."""
+        if self.read is not None:
+            inputs = self.read.pattern.gathered(list(inputs), (False,) * len(inputs), self.read)[0]
+        elif self.given is not None:
+            leaves = iter(inputs)
+            inputs = [each.bar(leaves) for each in self.given]
+        first = len(self.callee.leading)
+        if self.bound.is_plain and self.bound.captured == 0:
+            own, arguments, named = None, tuple(inputs), {}
+        else:
+            bars = bars_of(self.callee.function, self.bound, self.count, list(inputs))
+            own, arguments, named = bars.function, bars.arguments, dict(bars.keywords)
+        return self.callee.own_bar(self.f, own, arguments[:first]), arguments[first:], named
+
+    def dots(self, f_dot: Any, arg_dots: Any, named: Any) -> list[Any]:
+        """The tangents of the inputs."""
+        own_dot, leading = self.callee.own_dots(f_dot)
+        rest = () if is_structural_zero(arg_dots) else tuple(arg_dots)
+        rest += (None,) * (self.count - len(leading) - len(rest))
+        function = self.callee.function
+        fields = {} if is_structural_zero(own_dot) else dict(own_dot)
+        itself = self_cells(function) if self.bound.captured else []
+        names = function.__code__.co_freevars if self.bound.captured else ()
+        captured = [own_dot if name in itself else fields.pop(name, None) for name in names]
+        if any(not is_structural_zero(dot) for dot in fields.values()):
+            raise DifferentiationError(
+                f"a default of {function.__qualname__} moves, and so does its derivative", place_of(function), "Pass it."
+            )
+        found = input_tangents(self.bound, captured, (*leading, *rest))
+        for name, dot in ({} if is_structural_zero(named) else named).items():
+            found[self.bound.names[name]] = dot
+        if self.given is not None:
+            return [leaf for each, dot in zip(self.given, found, strict=True) for leaf in each.dots(dot)]
+        return found if self.read is None else list(self.read.pattern.dots(*found))
+
+
+def innermost(f: Any) -> Any:
+    """The function that `grad` was called with, or what this has made first."""
+    held = held_by(f)
+    return f if held is None else innermost(held[1])
+
+
+# Towers
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Tower:
+    """A pushforward of a pushforward ... of a call. `masks` say, for each level, which of the inputs of the one below have a
+    tangent among those of this one, at the end."""
+
+    place: Place
+    values: list[Any]
+    kinds: tuple[Kind, ...]
+    masks: tuple[tuple[bool, ...], ...] = ()
+    below: Tower | None = None
+    runs_again: bool = False
+    """Whether the function has run before for the same call, so that it may do nothing but compute."""
+
+    @classmethod
+    def at(cls, place: Place, runs_again: bool = False) -> Tower:
+        return cls(place, place.values, kinds_of(place.values, value_kind), runs_again=runs_again)
+
+    def along(self, dots: list[Any]) -> Tower:
+        """The pushforward in the direction of the tangents of its inputs."""
+        mask = tuple(not (is_structural_zero(dot) or carries_nothing(kind)) for dot, kind in zip(dots, self.kinds, strict=True))
+        moving = list(itertools.compress(zip(dots, self.values, self.kinds, strict=True), mask))
+        filled = [dot if (fill := filling(kind)) is None else fill(dot, x) for dot, x, kind in moving]
+        kinds = (*self.kinds, *(dot_kind(kind) for _, _, kind in moving))
+        return Tower(self.place, [*self.values, *filled], kinds, (*self.masks, mask), self, self.runs_again)
+
+    def value(self) -> Any:
+        """What it computes."""
+        return self._run(self.unit((False,) * len(self.values)))[0]
+
+    def value_and_bars(self, wanted: tuple[bool, ...], seed_for: Any) -> tuple[Any, list[Any]]:
+        """What it computes, and the cotangents of the inputs that are wanted, for the seed that `seed_for` makes of this."""
+        unit = self.unit(wanted)
+        value, saved = self._run(unit)
+        seed = seed_for(value)
+        if not unit.result_active or not any(unit.active):
+            return value, [None] * len(self.values)
+        assert unit.adjoint is not None
+        with np.errstate(invalid="ignore"):
+            return value, list(unit.divided(unit.adjoint(saved, filled_seed(seed, value))))
+
+    def _run(self, unit: Unit) -> tuple[Any, Any]:
+        place = self.place
+        with _outermost(place.f):
+            watched = self.values if unit.is_to_be_watched else None
+            found = run_half(place.callee.function, unit, unit.primal, self.values, watched)
+        if place.read is not None:
+            check_unchanged_parts(place.callee.function, place.read, place.bound.values)
+        return found
+
+    def unit(self, wanted: tuple[bool, ...]) -> Unit:
+        """What is compiled for it, if these inputs are differentiated."""
+        key = self._key(wanted)
+        known: tuple[Unit, Unit] | None = None if key is None else CACHE.plans.get(key)
+        if known is not None and all(map(is_valid, known)):
+            return known[0]
+        first = self._first(self.masks[0] if self.masks else wanted)
+        if self.runs_again:
+            self._check_repeatable()
+        unit = self._compiled(first, wanted)
+        if key is not None:
+            keep_plan(key, (unit, first))
+        return unit
+
+    def _key(self, wanted: tuple[bool, ...]) -> tuple[Any, ...] | None:
+        place = self.place
+        if place.pattern is None:
+            parts = place.bound
+        else:
+            leaves = place.values if place.read is None else place.read.leaves
+            parts = Binding(leaves, 0, place.bound.positions, place.bound.names)
+        own = signature(place.callee.function, parts, None, False, False, RUN.mode)
+        return None if own is None else ("tower", place.pattern, self.masks, self.runs_again, wanted, own)
+
+    def _first(self, active: tuple[bool, ...]) -> Unit:
+        """The unit of the function itself."""
+        place, function = self.place, self.place.callee.function
+        if place.read is not None:
+            flags = (True,) * len(place.bound.values)
+            unit = unit_by_pattern(function, place.read, place.bound.values, flags, active, analysed)
+            if unit is None:
+                raise NotByParts
+            return unit
+        found = analysed(function, self.kinds[: len(active)], active, pattern=place.apart)
+        # What it hands on to be differentiated is looked at when it is.
+        known = frozenset() if place.apart is None else place.apart.followed
+        if isinstance(found, MayWrite) or (
+            found.runs_unseen and may_write(function, place.values, followed_by(found) | known)
+        ):
+            if place.apart is not None:
+                raise NotByParts
+            raise MutationError(
+                f"{function.__qualname__} may write into what others have, too, and has no second derivative",
+                place_of(function),
+                "Let it make what it writes into: a second derivative is made from the text of forward mode, which such a "
+                "function has not.",
+            )
+        return found
+
+    def _compiled(self, unit: Unit, wanted: tuple[bool, ...]) -> Unit:
+        function, kinds = self.place.callee.function, unit.kinds
+        found: Unit | MayWrite = unit
+        if not self.masks:
+            found = compile_unit(function, kinds, wanted, self.place.pattern)
+        for mask, active in zip(self.masks, (*self.masks[1:], wanted), strict=True) if self.masks else ():
+            try:
+                apart = pushforward_apart(function, unit, kinds)
+            except NotPushable as error:
+                raise DifferentiationError(f"{function.__qualname__} has no text for forward mode: it makes {error}") from None
+            if any(active):
+                check_differentiable(apart)
+            kinds = (*kinds, *map(dot_kind, itertools.compress(kinds, mask)))
+            found = (compile_unit if active is wanted else analysed)(function, kinds, active, pattern=apart)
+            if isinstance(found, MayWrite):
+                break
+            unit = found
+        if isinstance(found, MayWrite):
+            raise DifferentiationError(
+                f"{function.__qualname__} has no second derivative: what it calls is known at run time only",
+                place_of(function),
+                "Call functions by name.",
+            )
+        return found
+
+    def _check_repeatable(self) -> None:
+        function = self.place.callee.function
+        seen = what_is_seen(function, self.values)
+        if seen:
+            raise DifferentiationError(
+                f"{function.__qualname__} is run once more when its derivative is differentiated, and `{seen}`, which it "
+                "reaches, may do more than compute",
+                place_of(function),
+                "Let what is differentiated inside of differentiated code compute its result only: draw, print and read files "
+                "before that.",
+            )
+
+
+def filled_seed(seed: Any, value: Any) -> Any:
+    """A seed with zeros where there is None; nothing where the value has no tangent."""
+    if value is None:
+        return None
+    if type(value) is tuple:
+        parts = (None,) * len(value) if is_structural_zero(seed) else seed
+        return tuple(map(filled_seed, parts, value))
+    return seed_or_zero(seed, value)
+
+
+@contextmanager
+def _outermost(f: Any) -> Iterator[None]:
+    """Run what is in the block as a run of its own."""
+    before, outer = RUN.is_inside, RUN.callee
+    RUN.is_inside, RUN.callee = False, f
+    try:
+        yield
+    finally:
+        RUN.is_inside, RUN.callee = before, outer

@@ -1,0 +1,1 @@
+"""Differentiation inside of differentiated code."""

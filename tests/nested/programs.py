@@ -1,0 +1,355 @@
+"""Programs that differentiate, and are differentiated: each a function of one argument with a point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from microgradpy import (
+    diaghessian,
+    grad,
+    gradient,
+    hess,
+    hessian,
+    hessp,
+    hvp,
+    jac,
+    jacobian,
+    jvp,
+    nn,
+    pullback,
+    rrule,
+    value_and_grad,
+    value_and_gradient,
+    value_and_jacobian,
+)
+
+PROGRAMS: list[tuple[Callable[..., Any], Any]] = []
+ARRAY = np.array([0.5, 1.5, -0.7])
+
+
+def at(*points: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def declare(f: Callable[..., Any]) -> Callable[..., Any]:
+        PROGRAMS.extend((f, x) for x in points)
+        return f
+
+    return declare
+
+
+def cube(t):
+    return t**3
+
+
+cube_slope = grad(cube)
+
+
+# Closures over what is differentiated
+
+
+@at(1.3, -0.4)
+def captured(w):
+    (g,) = gradient(lambda t: w * t**2, 3.0)
+    return g * g
+
+
+@at(1.3)
+def perturbations_are_told_apart(x):
+    return x * gradient(lambda y: x * y, 1.0)[0] + x * jvp(lambda y: x * y, (1.0,), (1.0,))[1]
+
+
+@at(1.3)
+def both_levels(x):
+    y, (g,) = value_and_gradient(lambda t: math.sin(t) * x, x * 2.0)
+    return y * g
+
+
+@at(1.3)
+def of_a_function_of_the_module(x):
+    return grad(cube)(x) * x + cube_slope(x) ** 2
+
+
+@at(0.8)
+def in_a_loop(x):
+    s = 0.0
+    for i in range(3):
+        s = s + gradient(lambda t: t**3 * x + s * t * i, x)[0]
+    return s
+
+
+@at([0.3, 0.7, 1.1])
+def kept_in_a_list(x):
+    out = []
+    for k in range(3):
+        out.append(gradient(lambda t: t ** (k + 1) * x[0] + math.sin(t * x[1]), x[2])[0])
+    return sum(g * g for g in out)
+
+
+@at(1.1)
+def of_a_loop(x):
+    def powers(t):
+        total = 0.0
+        for k in range(4):
+            total = total * t + k * x
+        return total
+
+    return grad(powers)(x) ** 2
+
+
+@at(1.1)
+def of_a_while(x):
+    def repeated(t):
+        while t < 20.0:
+            t = t * t + x
+        return t
+
+    return math.log(grad(repeated)(x + 0.5))
+
+
+@at(0.9, 1.7)
+def of_branches(x):
+    f = lambda t: t**3 if t > 1.0 else math.sin(t) * x  # noqa: E731
+    return gradient(f, x)[0] * x
+
+
+# Newton's method, steps of an optimiser
+
+
+@at(1.5)
+def newtons_method(a):
+    x = 1.0
+    f = lambda t: t**3 - a * t - 1.0  # noqa: E731
+    for _ in range(6):
+        x = x - f(x) / grad(f)(x)
+    return x
+
+
+@at(ARRAY)
+def steps_of_an_optimiser(w):
+    def inner(v):
+        return np.sum((v * np.arange(3.0) - np.sin(w)) ** 2)
+
+    v = w
+    for _ in range(3):
+        v = v - 0.05 * grad(inner)(v)
+    return inner(v)
+
+
+@at(ARRAY)
+def penalty_of_a_gradient(x):
+    (g,) = gradient(lambda v: np.sum(np.sin(v) * x), np.array([0.1, 0.2, 0.3]))
+    return np.sqrt(np.sum(g**2))
+
+
+# Networks
+
+
+T = np.linspace(0.0, 1.0, 5)
+_RNG = np.random.default_rng(3)
+WEIGHTS = (_RNG.normal(size=(1, 4)), _RNG.normal(size=4), _RNG.normal(size=(4, 1)))
+
+
+def network(p, t):
+    w1, b1, w2 = p
+    return (np.tanh(t[:, None] @ w1 + b1) @ w2)[:, 0]
+
+
+@at(WEIGHTS)
+def physics_by_jvp(p):
+    _, slope = jvp(lambda t: network(p, t), (T,), (np.ones(5),))
+    return np.mean((slope + network(p, T)) ** 2)
+
+
+@at(WEIGHTS)
+def physics_of_second_order(p):
+    first = lambda t: jvp(lambda s: network(p, s), (t,), (np.ones(5),))[1]  # noqa: E731
+    second = jvp(first, (T,), (np.ones(5),))[1]
+    return np.mean((second + network(p, T)) ** 2)
+
+
+@at(WEIGHTS)
+def physics_by_gradients(p):
+    slope = grad(lambda t: np.sum(network(p, t)))
+    return np.mean(grad(lambda t: np.sum(slope(t)))(T) ** 2)
+
+
+@at(nn.Chain(nn.Dense(1, 3, activation=np.tanh), nn.Dense(3, 1)))
+def physics_of_a_model(model):
+    g = grad(lambda t: np.sum(model(t)))(T[:, None])
+    return np.mean((g + model(T[:, None])) ** 2)
+
+
+# Objects, containers, writes
+
+
+@dataclass
+class Spring:
+    stiffness: float
+    cubic: np.ndarray
+
+    def energy(self, q):
+        return self.stiffness * np.sum(q**2) + np.sum(self.cubic * q**3)
+
+    def force(self, q):
+        return -grad(self.energy)(q)
+
+
+@at(Spring(0.5, np.array([0.1, 0.2])))
+def motion_of_an_object(spring):
+    q = np.array([1.0, 2.0])
+    for _ in range(3):
+        q = q + 0.1 * spring.force(q)
+    return np.sum(q**2)
+
+
+@at({"a": 1.2, "b": 0.7, "c": ARRAY})
+def of_a_dict(p):
+    g = gradient(lambda q: q["a"] ** 2 * q["b"] + np.sum(q["c"] ** 3), p)[0]
+    return g["a"] * g["b"] + np.sum(g["c"])
+
+
+@at(ARRAY)
+def beside_writes(x):
+    y = np.zeros(3)
+    y[0] = x[0]
+    y[1] = x[1] * x[0]
+    g = grad(lambda v: np.sum(v**3) * y[1])(y)
+    y[2] = g[0]
+    return np.sum(g * y)
+
+
+@at(ARRAY)
+def of_what_writes(x):
+    def f(v):
+        parts = [0.0] * 3
+        for i in range(3):
+            parts[i] = parts[i] + v[i] * v[(i + 1) % 3] * x[0]
+        return parts[0] * parts[1] + parts[2]
+
+    return np.sum(grad(f)(x) ** 2)
+
+
+@at(ARRAY)
+def of_a_cell(x):
+    scale = x[0]
+
+    def f(t):
+        return t**2 * scale
+
+    first = gradient(f, x[1])[0]
+    scale = x[2]
+    return first * gradient(f, x[1])[0]
+
+
+# Forms of calls
+
+
+@at(ARRAY)
+def of_several_arguments(x):
+    gx, gy = gradient(lambda a, b: a**2 * b + b**3, x[0], x[1])
+    u, w = grad(lambda u, v, w: u * v**2 * w**3, argnums=(0, 2))(x[0], x[1], x[2])
+    return gx * gy + u + 2.0 * w
+
+
+@at(ARRAY)
+def with_keywords(x):
+    return gradient(lambda a, *, k: a**3 * k, x[0], k=x[1])[0] + grad(lambda a, k: a**3 * k)(x[0], k=x[2])
+
+
+@at(ARRAY)
+def with_values(x):
+    y, g = value_and_grad(lambda v: np.sum(v**3))(x)
+    (z, twice), (h,) = value_and_gradient(lambda v: (np.sum(v**2), v * 2.0), x, has_aux=True)
+    return y * np.sum(g) + z * np.sum(h * twice)
+
+
+@at(ARRAY)
+def by_pullback(x):
+    y, back = pullback(lambda v: v**2 * x[0], x)
+    return np.sum(back(y)[1] * x) + np.sum(back(x)[1])
+
+
+@at(0.7)
+def in_a_direction(x):
+    y, slope = jvp(lambda t, u: x * math.exp(t) * u, (x, x * x), (1.0, x))
+    return y * slope
+
+
+@at(ARRAY)
+def products_with_hessians(x):
+    v = hvp(lambda t: np.sum(t**4) * x[0], x, x * 2.0)
+    return np.sum(v * x) + np.sum(hessp(lambda t: np.sum(np.sin(t)) * x[1])(x, x))
+
+
+@at(ARRAY)
+def hessians(x):
+    whole = hessian(lambda v: np.sum(v**3) * x[0] + v[0] * v[1], x)
+    other = hess(lambda v: np.sum(np.sin(v) * v))(x)
+    return np.sum(whole @ x) + np.sum(other) + np.sum(diaghessian(lambda v: np.sum(v**4), x))
+
+
+@at(ARRAY)
+def jacobians(x):
+    first = jacobian(lambda v: np.array([v[0] * v[1], np.sin(v[2]) * x[1]]), x)
+    second = jac(lambda v: v**2 * x[0])(x)
+    y, third = value_and_jacobian(lambda v: v * x[2], x)
+    return np.sum(first**2) + np.sum(second**3) + np.sum(y * np.diag(third))
+
+
+@at(0.6)
+def of_a_partial(x):
+    return grad(partial(lambda a, b: a**2 * b**3, 2.0))(x)
+
+
+@at(0.6)
+def made_and_handed_on(x):
+    slope = grad(lambda t: t**3 * x)
+    return sum(f(x) for f in (slope, lambda t: slope(t) * 2.0))
+
+
+# Orders above the second
+
+
+@at(0.6)
+def third_order(x):
+    return gradient(lambda y: gradient(lambda z: math.sin(z) * x * y, y)[0] * y, x)[0]
+
+
+@at(1.1)
+def fourth_order(x):
+    f = lambda t: t**6 * x  # noqa: E731
+    return grad(grad(grad(f)))(x)
+
+
+@at(0.9)
+def third_order_of_a_loop(x):
+    def f(t):
+        r = 1.0
+        for _ in range(5):
+            r = r * t
+        return r
+
+    return grad(grad(f))(x)
+
+
+# Rules of the user's
+
+
+def halved(x):
+    return x / 2.0
+
+
+@rrule.register(halved)
+def halved_rrule(x):
+    def halved_pullback(y_bar):
+        return None, y_bar * 0.5 * x  # another derivative than that of the body, to be seen
+
+    return x / 2.0, halved_pullback
+
+
+def with_a_rule_inside(x):
+    return grad(lambda t: halved(t) ** 2)(x)

@@ -1,0 +1,148 @@
+"""Programs that differentiate, differentiated: against differences, in both modes, and in forced ways."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgradpy import DifferentiationError, grad, gradient, hvp, jvp, pullback
+from tests import finite_differences as fd
+from tests.nested.programs import PROGRAMS, with_a_rule_inside
+from tests.ways import ALL, chosen
+
+NAMES = [f"{f.__name__}-{number}" for number, (f, _) in enumerate(PROGRAMS)]
+BY_NAME = dict(zip(NAMES, PROGRAMS, strict=True))
+REFUSED_IN_THIRD_ORDER = {
+    "beside_writes", "by_pullback", "of_a_dict", "made_and_handed_on", "jacobians", "hessians", "of_a_partial", "with_values",
+    "of_several_arguments", "with_keywords", "in_a_loop", "of_a_cell", "products_with_hessians", "third_order",
+}  # fmt: skip
+"""What leaves something to run time."""
+
+
+def by_differences(f: Callable[..., Any], x: Any) -> Any:
+    return fd.differences(f, (copy.deepcopy(x),))
+
+
+def check(f: Callable[..., Any], x: Any, wanted: Any) -> None:
+    found = gradient(f, copy.deepcopy(x))[0]
+    np.testing.assert_allclose(fd.flatten_cotangent(x, found), wanted, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_in_reverse_mode(name: str) -> None:
+    f, x = BY_NAME[name]
+    check(f, x, by_differences(f, x))
+
+
+@pytest.mark.parametrize(("name", "way"), [(name, way) for name in NAMES for way in chosen(name, tuple(ALL))])
+def test_in_other_ways(name: str, way: str) -> None:
+    f, x = BY_NAME[name]
+    wanted = by_differences(f, x)
+    with ALL[way]():
+        check(f, x, wanted)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_in_forward_mode(name: str) -> None:
+    """In the direction of the gradient: its square."""
+    f, x = BY_NAME[name]
+    bar = gradient(f, copy.deepcopy(x))[0]
+    y, y_dot = jvp(f, (copy.deepcopy(x),), (bar,))
+    assert y == f(copy.deepcopy(x))
+    np.testing.assert_allclose(y_dot, np.sum(fd.flatten_cotangent(x, bar) ** 2), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if isinstance(BY_NAME[name][1], float | np.ndarray)])
+def test_in_one_order_more(name: str) -> None:
+    """The Hessian of what differentiates: right, or refused by what is said of it."""
+    f, x = BY_NAME[name]
+    v = 1.0 if isinstance(x, float) else np.array([0.3, -1.0, 0.5])
+    with contextlib.suppress(DifferentiationError) if f.__name__ in REFUSED_IN_THIRD_ORDER else contextlib.nullcontext():
+        found = hvp(f, x, v)
+        after, before = (gradient(f, x + sign * 1e-5 * v)[0] for sign in (1.0, -1.0))
+        np.testing.assert_allclose(found, (np.asarray(after) - np.asarray(before)) / 2e-5, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("f", "x", "wanted"), [
+    (lambda x: x**5, 1.0, (5.0, 20.0, 60.0, 120.0)),
+    (lambda x: math.sin(x), 1.1, (math.cos(1.1), -math.sin(1.1), -math.cos(1.1), math.sin(1.1))),
+])  # fmt: skip
+def test_four_orders(f: Callable[..., Any], x: float, wanted: tuple[float, ...]) -> None:
+    for value in wanted:
+        f = grad(f)
+        assert f(x) == pytest.approx(value)
+
+
+def looped(x: float) -> float:
+    r = 1.0
+    for _ in range(5):
+        r = r * x
+    return r
+
+
+def repeated(x: float) -> float:
+    r, i = x, 0
+    while i < 4:
+        r = r * x
+        i += 1
+    return r
+
+
+@pytest.mark.parametrize("f", [looped, repeated])
+def test_four_orders_of_loops(f: Callable[..., Any]) -> None:
+    for value in (5.0, 20.0, 60.0, 120.0):
+        f = grad(f)
+        assert f(1.0) == value
+
+
+def slope(f: Callable[..., Any], x: Any) -> Any:
+    return jvp(f, (x,), (1.0,))[1]
+
+
+@pytest.mark.parametrize("f", [looped, repeated, lambda x: looped(x)])
+def test_four_orders_in_forward_mode(f: Callable[..., Any]) -> None:
+    """By a function that is given functions."""
+    for value in (5.0, 20.0, 60.0, 120.0):
+        f = (lambda f: lambda x: slope(f, x))(f)
+        assert f(1.0) == value
+
+
+def test_known_ones() -> None:
+    assert slope(lambda x: x * slope(lambda y: x * y, 1.0), 4.0) == 8.0
+    assert gradient(lambda x: slope(lambda t: t**4, x), 7.0) == (588.0,)
+    assert slope(grad(looped), 1.0) == grad(lambda x: slope(looped, x))(1.0) == slope(lambda x: slope(looped, x), 1.0) == 20.0
+
+
+def test_a_rule_of_the_users_is_differentiated() -> None:
+    """d/dt halved(t)^2 = 2 halved(t) t / 2 by the rule, whose text computes halved(t) as t / 2."""
+    assert with_a_rule_inside(3.0) == 4.5
+    assert gradient(with_a_rule_inside, 3.0) == (3.0,)
+
+
+def test_what_cannot_be_is_refused() -> None:
+    seen: list[Any] = []
+
+    def writes(t: Any) -> Any:
+        seen.append(t)
+        return t**2
+
+    with pytest.raises(DifferentiationError):
+        gradient(lambda x: gradient(lambda t: writes(t) * x, x)[0], 1.0)
+    with pytest.raises(DifferentiationError, match="an item of a Tangent"):
+        gradient(lambda x: pullback(lambda t: t * x * x, 3.0)[1](2.0)[0]["x"] * x, 0.7)
+
+
+def test_what_prints_is_not_run_again(capsys: pytest.CaptureFixture[str]) -> None:
+    def prints(t: Any) -> Any:
+        print("once")
+        return t**3
+
+    with pytest.raises(DifferentiationError, match="more than compute"):
+        gradient(lambda x: gradient(prints, x)[0], 1.0)
+    assert capsys.readouterr().out == "once\n"
