@@ -36,7 +36,8 @@ from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import is_filled, is_value
 from microgradpy.tangents.fields import dict_of
 from microgradpy.tangents.helpers import itself
-from microgradpy.tangents.projection import check_seed, project
+from microgradpy.tangents.projection import check_seed, project, zeros_for
+from microgradpy.tangents.stacks import length_of_stack, one_of, stacked
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 
@@ -67,6 +68,16 @@ class Pullback:
                 dy = self._default_seed()
             check_unchanged(self._before, "pullback")
             return gradients_of(self._f, self._args, self._back(check_seed(self._y, dy)))
+
+    def batched(self, seeds: Any) -> tuple[Any, ...]:
+        """The same for many seeds: the arrays in `seeds` have a leading axis for them, as those in what is returned do."""
+        with BOUNDARY:
+            count = length_of_stack(seeds, self._y, "the seeds")
+            check_unchanged(self._before, "pullback")
+            many = [one_of(seeds, number, self._y) for number in range(count)] or [zeros_for(self._y)]
+            found = [gradients_of(self._f, self._args, self._back(check_seed(self._y, seed))) for seed in many]
+            whole: tuple[Any, ...] = stacked(found, count)
+            return whole
 
     def _default_seed(self) -> float:
         if not is_real_scalar(self._y):
@@ -264,6 +275,6 @@ def _given_to_library(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple
 nested.install_differentiate(_given_to_library)
 nested.install(lambda: importlib.import_module("microgradpy.nested"))  # with forward mode, which not everybody wants
 NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, pullback, gradient, value_and_gradient, grad, value_and_grad))
-NESTED_DIFFERENTIATION.add(Pullback.__call__)
+NESTED_DIFFERENTIATION.update((Pullback.__call__, Pullback.batched))
 for maker in (grad, value_and_grad):
     nested.holds(maker)

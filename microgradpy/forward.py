@@ -11,7 +11,7 @@ from microgradpy.api import check_unchanged
 from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import CotangentShapeError
-from microgradpy.forward_entry import push_outermost
+from microgradpy.forward_entry import only_computes, push_outermost
 from microgradpy.rules.registry import frule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
@@ -19,19 +19,39 @@ from microgradpy.runtime.pushforwards import by_pairing
 from microgradpy.runtime.write_detection import Snapshot, arrays_in, arrays_seen_by
 from microgradpy.state.outside import called_by_rule
 from microgradpy.tangents.projection import check_seed, fields_of, fill_tangent, fill_zeros, project
+from microgradpy.tangents.stacks import length_of_stack, one_of, stacked
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
-def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
+def jvp(f: Callable[..., Any], primals: Any, tangents: Any, *, batched: bool = False) -> tuple[Any, Any]:
     """`(y, dy)`: the value of `f(*primals)` and its derivative in the direction `tangents`, a tuple with one tangent per
     argument in its structure and shape, or None for zero. `dy` has the structure of `y`, with None for what has no
-    derivative. Raises CotangentShapeError for tangents that do not fit."""
+    derivative. Raises CotangentShapeError for tangents that do not fit.
+
+    With `batched`, many directions: the arrays in `tangents` have a leading axis for them, as those in `dy` do. They are
+    followed one by one; a function that does more than to compute is run once, and its pullback is asked."""
     with BOUNDARY:
         args, dots = tuple(primals), tuple(tangents)
         if len(args) != len(dots):
             raise CotangentShapeError(f"there are {len(dots)} tangents for {len(args)} arguments", None, "Give None for zero.")
+        if batched:
+            return _pushed_batch(f, args, dots)
         y, y_dot = push_outermost(f, args, _checked(args, dots))
         return y, _as_tangent(y, y_dot)
+
+
+def _pushed_batch(f: Any, args: tuple[Any, ...], stack: tuple[Any, ...]) -> tuple[Any, Any]:
+    count = length_of_stack(stack, args, "the tangents")
+    if not count:
+        y, y_dot = push_outermost(f, args, (None,) * len(args))
+        return y, stacked([_as_tangent(y, y_dot)], 0)
+    directions = [_checked(args, one_of(stack, number, args)) for number in range(count)]
+    if count == 1 or only_computes(f, args, directions[0], {}):
+        pairs = [push_outermost(f, args, dots) for dots in directions]
+        return pairs[0][0], stacked([_as_tangent(*pair) for pair in pairs], count)
+    y, back = resolve_outermost(f, args, {})
+    found = [by_pairing(y, (f, *args), back, (None, *dots)) for dots in directions]
+    return y, stacked([_as_tangent(y, y_dot) for y_dot in found], count)
 
 
 def _checked(args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -19,6 +19,9 @@ from microgradpy.errors import CotangentShapeError, DifferentiationError, NonSca
 from microgradpy.gradient_functions import describe, is_real_scalar, note_held
 from microgradpy.rules.nested import holds
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.sparsity.chosen import Sparsity
+from microgradpy.sparsity.maps import LinearMap
+from microgradpy.sparsity.patterns import Array, Pattern, given_pattern, joined, transposed
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.towers import NotByParts, Place, Tower
@@ -32,11 +35,18 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, /, *args: Any, **kwargs: Any) -> 
         return _Second(f, x, args, kwargs).times(_checked(x, v))
 
 
-def hessian(f: Callable[..., Any], x: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """The Hessian of `f(x, *args)` with respect to `x`: of shape `x.shape + x.shape`, a float for a number."""
+def hessian(f: Callable[..., Any], x: Any, /, *args: Any, sparsity: Any = None, **kwargs: Any) -> Any:
+    """The Hessian of `f(x, *args)` with respect to `x`: of shape `x.shape + x.shape`, a float for a number. With `sparsity`, as
+    of `jacobian`, a `scipy.sparse.csc_array` of shape `(x.size, x.size)`; of a pattern one triangle is enough."""
+    return _hessian(f, x, args, kwargs, None if sparsity is None else Sparsity(sparsity))
+
+
+def _hessian(f: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sparsity: Sparsity | None) -> Any:
     with BOUNDARY:
         _check_real(x, f)
         second = _Second(f, x, args, kwargs)
+        if sparsity is not None:
+            return _sparse(f, x, second, sparsity)
         if not isinstance(x, np.ndarray):
             return second.times(1.0)
         columns = [second.times(unit) for unit in _units(x)]
@@ -53,15 +63,36 @@ def diaghessian(f: Callable[..., Any], x: Any, /, *args: Any, **kwargs: Any) -> 
         return np.array([np.vdot(unit, second.times(unit)) for unit in _units(x)]).reshape(x.shape)
 
 
-def hess(f: Callable[..., Any]) -> Callable[..., Any]:
+def _sparse(f: Any, x: Any, second: _Second, sparsity: Sparsity) -> Any:
+    """The Hessian by products with sums of unit vectors."""
+    dtype = x.dtype if isinstance(x, np.ndarray) and x.dtype.kind == "f" else np.dtype(float)
+    size = np.size(x)
+
+    def times(vector: Array) -> Array:
+        v = vector.reshape(x.shape).astype(dtype) if isinstance(x, np.ndarray) else float(vector[0])
+        return np.ravel(second.times(v)).astype(float, copy=False)
+
+    def read(given: Any) -> Pattern:
+        half = given_pattern(given, (size, size), np.shape(x) * 2)
+        return joined(half, transposed(half))
+
+    linear = LinearMap((size, size), times, lambda: None, dtype)  # from the left and from the right it is the same
+    name = f"the Hessian of {getattr(f, '__name__', type(f).__name__)}"
+    return sparsity.matrix(linear, (size,), read, name).astype(dtype, copy=False)
+
+
+def hess(f: Callable[..., Any], sparsity: Any = None) -> Callable[..., Any]:
     """A function with the signature of `f` that returns its Hessian with respect to its first argument: what SciPy's
-    `minimize` takes as `hess=`."""
+    `minimize` takes as `hess=`. With `sparsity`, a sparse one, as of `jac`."""
+    chosen = None if sparsity is None else Sparsity(sparsity)
 
     @functools.wraps(f, updated=())
     def hessian_of(x: Any, /, *args: Any, **kwargs: Any) -> Any:
-        return hessian(f, x, *args, **kwargs)
+        return _hessian(f, x, args, kwargs, chosen)
 
-    note_held(hessian_of, "hess", f)
+    if chosen is None:
+        note_held(hessian_of, "hess", f)
+    NESTED_DIFFERENTIATION.add(hessian_of)
     return hessian_of
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,26 +18,41 @@ from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import DifferentiationError
 from microgradpy.forward_entry import only_computes, push_outermost
-from microgradpy.gradient_functions import describe, note_held, wanted_by
+from microgradpy.gradient_functions import describe, filled, note_held, wanted_by
 from microgradpy.rules.nested import holds
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.sparsity.chosen import Sparsity
+from microgradpy.sparsity.maps import LinearMap, Product
+from microgradpy.sparsity.patterns import Array, Pattern, beside, given_pattern, joined
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.types import is_structural_zero
 
 Numbers = tuple[int, ...]
 
 
-def jacobian(f: Callable[..., Any], /, *args: Any, argnums: int | Numbers = 0, **kwargs: Any) -> Any:
+def jacobian(
+    f: Callable[..., Any], /, *args: Any, argnums: int | Numbers = 0, sparsity: Any = None, **kwargs: Any
+) -> Any:
     """The Jacobian of `f` with respect to the argument `argnums`: an array of shape `y.shape + x.shape`, a float if both are
     numbers; for a tuple `argnums` a tuple of them. `y` and `x` are real numbers or arrays of real numbers:
-    DifferentiationError for any other."""
-    return value_and_jacobian(f, *args, argnums=argnums, **kwargs)[1]
+    DifferentiationError for any other.
+
+    With `sparsity`, a `scipy.sparse.csc_array` of shape `(y.size, x.size)`, from one run for each group of columns (or rows)
+    that share no row (or column), and one that tests the pattern: DifferentiationError if that is too small. It is a sparse
+    matrix or an array of truth values, for a tuple `argnums` a tuple of them; or "detect"."""
+    return value_and_jacobian(f, *args, argnums=argnums, sparsity=sparsity, **kwargs)[1]
 
 
 def value_and_jacobian(
-    f: Callable[..., Any], /, *args: Any, argnums: int | Numbers = 0, **kwargs: Any
+    f: Callable[..., Any], /, *args: Any, argnums: int | Numbers = 0, sparsity: Any = None, **kwargs: Any
 ) -> tuple[Any, Any]:
     """`(y, jacobian)`: what `f` returns, and what `jacobian` does, from the same runs."""
+    return _value_and_jacobian(f, args, kwargs, argnums, None if sparsity is None else Sparsity(sparsity))
+
+
+def _value_and_jacobian(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: int | Numbers, sparsity: Sparsity | None
+) -> tuple[Any, Any]:
     with BOUNDARY:
         is_single = not isinstance(argnums, tuple | list)
         numbers = tuple(map(operator.index, (argnums,) if is_single else argnums))  # type: ignore[arg-type]
@@ -45,19 +60,27 @@ def value_and_jacobian(
         for number, is_wanted in enumerate(wanted):
             if is_wanted:
                 _check_real(args[number], f"argument {number}", f)
+        if sparsity is not None and numbers:
+            y, matrices = _sparse(f, args, kwargs, wanted, sparsity, None if is_single else numbers)
+            jacobians = tuple(matrices[number % len(args)] for number in numbers)
+            return y, jacobians[0] if is_single else jacobians
         y, found = _by_columns(f, args, kwargs, wanted) or _by_rows(f, args, kwargs, wanted)
         jacobians = tuple(_shaped(found[number % len(args)], y, args[number]) for number in numbers)
         return y, jacobians[0] if is_single else jacobians
 
 
-def jac(f: Callable[..., Any], argnums: int | Numbers = 0) -> Callable[..., Any]:
-    """A function with the signature of `f` that returns its Jacobian: what SciPy takes as `jac=`."""
+def jac(f: Callable[..., Any], argnums: int | Numbers = 0, sparsity: Any = None) -> Callable[..., Any]:
+    """A function with the signature of `f` that returns its Jacobian: what SciPy takes as `jac=`. With `sparsity`, columns are
+    grouped in the first call; where there are entries is detected in the first one, and again when that has changed."""
+    chosen = None if sparsity is None else Sparsity(sparsity)
 
     @functools.wraps(f, updated=())
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        return value_and_jacobian(f, *args, argnums=argnums, **kwargs)[1]
+        return _value_and_jacobian(f, args, kwargs, argnums, chosen)[1]
 
-    note_held(jacobian_of, "jac", f, argnums)
+    if chosen is None:
+        note_held(jacobian_of, "jac", f, argnums)
+    NESTED_DIFFERENTIATION.add(jacobian_of)
     return jacobian_of
 
 
@@ -73,8 +96,7 @@ def _by_rows(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tupl
     for row, seed in enumerate(_units(y)):
         bars = back(check_seed(y, seed))
         for number, matrix in found.items():
-            bar = bars.arguments[number]
-            matrix[row] = 0.0 if is_structural_zero(bar) else np.ravel(check_seed(args[number], bar))
+            matrix[row] = np.ravel(filled(args[number], bars.arguments[number], False))
     return y, found
 
 
@@ -97,6 +119,75 @@ def _by_columns(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: t
             matrix = found.setdefault(number, np.zeros((np.size(known), np.size(x)), _dtype(known, x)))
             matrix[:, column] = 0.0 if is_structural_zero(y_dot) else np.ravel(check_seed(known, y_dot))
     return None if known is None else (known, found)
+
+
+# With few entries
+
+
+def _sparse(
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    wanted: tuple[bool, ...],
+    sparsity: Sparsity,
+    numbers: Numbers | None,
+) -> tuple[Any, dict[int, Any]]:
+    """The value, and a sparse matrix for each differentiated argument, from those of all of them side by side."""
+    chosen = dict(_chosen(args, wanted))
+    y, linear = _by_products(f, args, kwargs, chosen)
+
+    def read(given: Any) -> Pattern:
+        if numbers is None:
+            (x,) = chosen.values()
+            return given_pattern(given, linear.shape, np.shape(y) + np.shape(x))
+        if not isinstance(given, tuple | list) or len(given) != len(numbers):
+            raise TypeError(f"for {len(numbers)} argnums sparsity is a tuple of {len(numbers)} patterns, or 'detect'")
+        by_number: dict[int, Pattern] = {}
+        for number, one in zip((number % len(args) for number in numbers), given, strict=True):
+            x = args[number]
+            pattern = given_pattern(one, (np.size(y), np.size(x)), np.shape(y) + np.shape(x))
+            by_number[number] = joined(by_number[number], pattern) if number in by_number else pattern
+        return beside([by_number[number] for number in chosen])
+
+    sizes = tuple(np.size(x) for x in chosen.values())
+    whole = sparsity.matrix(linear, sizes, read, f"the Jacobian of {getattr(f, '__name__', type(f).__name__)}")
+    if len(chosen) == 1:
+        return y, {number: whole.astype(_dtype(y, x), copy=False) for number, x in chosen.items()}
+    ends = zip(chosen.items(), np.cumsum(sizes), strict=True)
+    return y, {number: whole[:, end - np.size(x) : end].astype(_dtype(y, x)) for (number, x), end in ends}
+
+
+def _by_products(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], chosen: dict[int, Any]) -> tuple[Any, LinearMap]:
+    """The value, and the Jacobian by what it is multiplied with."""
+    ends = np.cumsum([np.size(x) for x in chosen.values()])
+    width = int(ends[-1])
+
+    def dots(vector: Array) -> tuple[Any, ...]:
+        parts = dict(zip(chosen, np.split(vector, ends[:-1]), strict=True))
+        return tuple(check_seed(x, parts[n].reshape(np.shape(x))) if n in parts else None for n, x in enumerate(args))
+
+    y, back = resolve_outermost(f, args, kwargs, tuple(n in chosen for n in range(len(args))))
+    _check_real(y, "the value", f)
+
+    def pull(vector: Array) -> Array:
+        bars = back(check_seed(y, vector.reshape(np.shape(y))))
+        fresh = bars.fresh or (False,) * len(args)
+        found = [np.ravel(filled(x, bars.arguments[number], fresh[number])) for number, x in chosen.items()]
+        return found[0].astype(float, copy=False) if len(found) == 1 else np.concatenate(found, dtype=float)
+
+    def push(vector: Array) -> Array:
+        y_dot = push_outermost(f, args, dots(vector), kwargs)[1]
+        return np.zeros(np.size(y)) if is_structural_zero(y_dot) else np.ravel(check_seed(y, y_dot)).astype(float)
+
+    def pushed() -> Product | None:
+        return push if only_computes(f, args, dots(np.ones(width)), kwargs) else None
+
+    return y, LinearMap((np.size(y), width), pull, pushed, _least_exact([y, *chosen.values()]))
+
+
+def _least_exact(values: Iterable[Any]) -> Any:
+    kinds = [np.result_type(x) for x in values]
+    return min((kind for kind in kinds if kind.kind == "f"), key=lambda kind: np.finfo(kind).precision, default=np.dtype(float))
 
 
 def _chosen(args: tuple[Any, ...], wanted: tuple[bool, ...]) -> list[tuple[int, Any]]:

@@ -24,6 +24,7 @@ from microgradpy.gradient_functions import filled, held_by, held_gradient, unit_
 from microgradpy.heads import Form
 from microgradpy.rules import nested
 from microgradpy.rules.nested import Asked, bars_of_call, units_of, values_of_call
+from microgradpy.rules.registry import non_differentiable
 from microgradpy.runtime.markers import differentiates
 from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.runtime.write_detection import keep, watched
@@ -59,7 +60,9 @@ def held_gradient_of_call(f: Any, asked: Asked, is_single: bool, has_value: bool
     return (found, y[1]) if asked.has_aux else found
 
 
-def jvp_of_call(f: Any, primals: Any, tangents: Any) -> Any:
+def jvp_of_call(f: Any, primals: Any, tangents: Any, *, batched: bool = False) -> Any:
+    if batched:
+        _refuse_option("batched")
     return values_of_call(1, None, ((f, None, primals, None), (None, None, tangents, None)))
 
 
@@ -67,7 +70,9 @@ def hvp_of_call(f: Any, x: Any, v: Any, /, *args: Any, **kwargs: Any) -> Any:
     return bars_of_call(1, _FIRST, ((f, None, (x, *args), kwargs), (None, None, (v,), None)))[2][0]
 
 
-def hessian_of_call(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+def hessian_of_call(f: Any, x: Any, /, *args: Any, sparsity: Any = None, **kwargs: Any) -> Any:
+    if sparsity is not None:
+        _refuse_option("sparsity")
     columns = [hvp_of_call(f, x, unit, *args, **kwargs) for unit in units_of(x)]
     return np.stack(columns, axis=-1).reshape(x.shape + x.shape) if isinstance(x, np.ndarray) else columns[0]
 
@@ -82,20 +87,31 @@ def held_product_of_call(f: Any, x: Any, p: Any, /, *args: Any, **kwargs: Any) -
     return hvp_of_call(f, x, p, *args, **kwargs)
 
 
-def value_and_jacobian_of_call(f: Any, /, *args: Any, argnums: Any = 0, **kwargs: Any) -> Any:
+def value_and_jacobian_of_call(f: Any, /, *args: Any, argnums: Any = 0, sparsity: Any = None, **kwargs: Any) -> Any:
+    if sparsity is not None:
+        _refuse_option("sparsity")
+    return _dense_value_and_jacobian(f, argnums, args, kwargs)
+
+
+def _dense_value_and_jacobian(f: Any, argnums: Any, args: Any, kwargs: Any) -> Any:
     y = f(*args, **kwargs)
     if isinstance(argnums, tuple):
         return y, tuple([_jacobian_by_columns(f, number, y, args, kwargs) for number in argnums])
     return y, _jacobian_by_columns(f, argnums, y, args, kwargs)
 
 
-def jacobian_of_call(f: Any, /, *args: Any, argnums: Any = 0, **kwargs: Any) -> Any:
-    return value_and_jacobian_of_call(f, *args, argnums=argnums, **kwargs)[1]
+def jacobian_of_call(f: Any, /, *args: Any, argnums: Any = 0, sparsity: Any = None, **kwargs: Any) -> Any:
+    return value_and_jacobian_of_call(f, *args, argnums=argnums, sparsity=sparsity, **kwargs)[1]
 
 
 def held_jacobian_of_call(f: Any, argnums: Any, /, *args: Any, **kwargs: Any) -> Any:
     """What a function that `jac` made of `f` returns."""
-    return value_and_jacobian_of_call(f, *args, argnums=argnums, **kwargs)[1]
+    return _dense_value_and_jacobian(f, argnums, args, kwargs)[1]
+
+
+def _refuse_option(name: str) -> None:
+    found = f"{name}= of a derivative inside of differentiated code is not differentiated"
+    raise DifferentiationError(found, None, f"Leave it out, or differentiate outside: without {name}= it is.")
 
 
 def _jacobian_by_columns(f: Any, number: int, y: Any, args: Any, kwargs: Any) -> Any:
@@ -105,6 +121,9 @@ def _jacobian_by_columns(f: Any, number: int, y: Any, args: Any, kwargs: Any) ->
         values_of_call(1, None, ((f, None, args, kwargs), (None, None, (*before, unit), None)))[1] for unit in units_of(x)
     ]
     return np.stack(columns, axis=-1).reshape(np.shape(y) + np.shape(x)) if isinstance(x, np.ndarray) else columns[0]
+
+
+non_differentiable(_refuse_option)
 
 
 def pullback_of_call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -286,8 +305,8 @@ def as_it_is(level: int, inputs: Any) -> Any:
     state = module_state(f)
     if state:
         raise MutationError(
-            f"a gradient inside of differentiated code reads `{state}` of its module, which other code of the run names, too, and "
-            "may have written something differentiated into",
+            f"a gradient inside of differentiated code reads `{state}` of its module, which other code of the run names, "
+            "too, and may have written something differentiated into",
             None,
             "Give it what it reads as an argument, or capture it.",
         )

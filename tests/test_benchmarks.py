@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import checks, compiling, entry, ordinary, ordinary_peer, rule_cases, rules
+from benchmarks import checks, compiling, entry, jacobians, ordinary, ordinary_peer, rule_cases, rules
 from benchmarks.cases import CASES, Case
 from benchmarks.ordinary_checks import Differences
 from benchmarks.ordinary_programs import Program
@@ -56,6 +56,15 @@ def test_hand_written_value_is_that_of_the_program(case: Case) -> None:
 
 def test_a_row_of_the_table_can_be_measured() -> None:
     assert measure(CASES[0], rounds=1).startswith(CASES[0].id)
+
+
+@pytest.mark.parametrize("case", jacobians.SECOND, ids=lambda case: case.id)
+def test_second_derivatives_by_hand_are_those_of_the_programs(case: jacobians.Second) -> None:
+    assert [row.count("|") for row in jacobians.second_row(case, 1)] == [7, 7, 7]
+
+
+def test_bands_take_three_passes() -> None:
+    assert "| 1,000 | 3 |" in jacobians.sparse_row(jacobians.SPARSE[0], 1)
 
 
 @pytest.mark.parametrize("program", [one for one in compiling.PROGRAMS if one.id != "400 statements"], ids=str)

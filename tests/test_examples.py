@@ -24,7 +24,10 @@ def run(example: Path, folder: Path, *options: str) -> str:
 
 @pytest.mark.parametrize("example", [path for path in EXAMPLES if "moons" not in path.name], ids=lambda path: path.stem)
 def test_example_runs_and_prints(example, tmp_path):
-    assert run(example, tmp_path).strip()
+    picture = tmp_path / "pictures" / "picture.png"
+    draws = "--output" in example.read_text()
+    assert run(example, tmp_path, *(("--output", str(picture)) if draws else ())).strip()
+    assert not draws or picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_moons_reaches_its_accuracy_and_draws(tmp_path):

@@ -95,6 +95,19 @@ def test_a_program_that_writes_into_what_others_have_runs_once() -> None:
     assert log == [0.5]
 
 
+def test_a_program_that_writes_into_its_argument() -> None:
+    def f(x: Any) -> Any:
+        x *= x
+        return x[:2] * x[2]
+
+    for options in ({}, {"sparsity": "detect"}):
+        x = X.copy()
+        found = jacobian(f, x, **options)
+        found = found.toarray() if options else found
+        np.testing.assert_array_equal(x, X**2)
+        np.testing.assert_allclose(found, by_differences(lambda x: f(x.copy()), X), rtol=1e-6)
+
+
 def test_a_program_that_only_computes_takes_a_run_for_each_column() -> None:
     """Which nobody sees but by what `decays` calls."""
     runs: list[int] = []

@@ -414,6 +414,15 @@ def used_twice(x):
     return np.sum(root[1:]) + np.sum(root)
 
 
+@case([[0.0, 1.0], [0.0, 0.0]], gives=[[NAN, 0.0], [NAN, 0.0]])
+def maxima_that_a_loop_drops(a):
+    b = a[0]
+    for _ in range(2):
+        b = a.max(-2)
+    with quiet():
+        return np.sum(np.sqrt(b) * 0.0)
+
+
 IDS = [f"{number}-{case.f.__name__}" for number, case in enumerate(CASES)]
 
 

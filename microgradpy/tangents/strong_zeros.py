@@ -126,6 +126,8 @@ def kept_rows(y_bar: Any, x_bar: Any, axis: Any) -> Any:
     zeros = np.equal(y_bar, 0.0)
     if axis is None or np.ndim(x_bar) < np.ndim(zeros):
         return kept_whole(y_bar, x_bar)
+    if not np.ndim(zeros):  # a number stands for all rows
+        return kept_whole(y_bar, x_bar)
     if np.ndim(zeros) < np.ndim(x_bar):
         zeros = np.expand_dims(zeros, axis)
     zeros = np.all(zeros, axis=axis, keepdims=True)

@@ -1,0 +1,96 @@
+"""The programs of `benchmarks.jacobians`, and what one would write by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Systems with few entries
+
+
+def bands(u: Any) -> Any:
+    """Diffusion with a reaction: each unknown meets its neighbours."""
+    inner = u[2:] - 2.0 * u[1:-1] + u[:-2] + np.exp(-u[1:-1])
+    return np.concatenate([u[:1] - 1.0, inner, u[-1:]])
+
+
+def bands_in_place(u: Any) -> Any:
+    r = np.empty_like(u)
+    r[1:-1] = u[2:] - 2.0 * u[1:-1] + u[:-2] + np.exp(-u[1:-1])
+    r[0], r[-1] = u[0] - 1.0, u[-1]
+    return r
+
+
+def bands_by_items(u: Any) -> Any:
+    r = [u[0] - 1.0]
+    for k in range(1, len(u) - 1):
+        r.append(u[k + 1] - 2.0 * u[k] + u[k - 1] + u[k] ** 2)
+    r.append(u[-1])
+    return np.array(r)
+
+
+def grid(x: Any) -> Any:
+    n = int(np.sqrt(x.size))
+    u = np.pad(x.reshape(n, n), 1)
+    inner = u[1:-1, 1:-1]
+    return (u[1:-1, 2:] + u[1:-1, :-2] + u[2:, 1:-1] + u[:-2, 1:-1] - 4.0 * inner - inner**3).ravel()
+
+
+# Functions that return a number
+
+START = np.linspace(-1.2, 1.0, 100)
+
+
+def rosenbrock(x: Any) -> Any:
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+def rosenbrock_jvp(x: Any, v: Any) -> Any:
+    gap = x[1:] - x[:-1] ** 2
+    return np.sum(200.0 * gap * (v[1:] - 2.0 * x[:-1] * v[:-1]) - 2.0 * (1.0 - x[:-1]) * v[:-1])
+
+
+def rosenbrock_hvp(x: Any, v: Any) -> Any:
+    """As SciPy's `rosen_hess_prod`."""
+    found = np.zeros_like(x)
+    found[:-1] += (1200.0 * x[:-1] ** 2 - 400.0 * x[1:] + 2.0) * v[:-1] - 400.0 * x[:-1] * v[1:]
+    found[1:] += 200.0 * v[1:] - 400.0 * x[:-1] * v[:-1]
+    return found
+
+
+_DRAW = np.random.default_rng(0)
+INPUTS = _DRAW.normal(size=(64, 4))
+TARGETS = np.sin(INPUTS.sum(1))
+PARAMETERS = _DRAW.normal(size=97) * 0.5
+
+
+def network(p: Any) -> Any:
+    """The squared error of a network with sixteen hidden units."""
+    hidden = np.tanh(INPUTS @ p[:64].reshape(4, 16) + p[64:80])
+    return np.mean((hidden @ p[80:96] + p[96] - TARGETS) ** 2)
+
+
+def _forward(p: Any, v: Any) -> tuple[Any, ...]:
+    """The hidden values and the errors, each with its tangent."""
+    hidden = np.tanh(INPUTS @ p[:64].reshape(4, 16) + p[64:80])
+    inner_dot = INPUTS @ v[:64].reshape(4, 16) + v[64:80]
+    hidden_dot = (1.0 - hidden**2) * inner_dot
+    error = hidden @ p[80:96] + p[96] - TARGETS
+    error_dot = hidden_dot @ p[80:96] + hidden @ v[80:96] + v[96]
+    return hidden, hidden_dot, inner_dot, error, error_dot
+
+
+def network_jvp(p: Any, v: Any) -> Any:
+    *_, error, error_dot = _forward(p, v)
+    return 2.0 * np.mean(error * error_dot)
+
+
+def network_hvp(p: Any, v: Any) -> Any:
+    hidden, hidden_dot, _, error, error_dot = _forward(p, v)
+    scale = 2.0 / len(error)
+    slope, slope_dot = 1.0 - hidden**2, -2.0 * hidden * hidden_dot
+    inner_bar_dot = np.multiply.outer(error_dot, p[80:96]) * slope + np.multiply.outer(error, v[80:96]) * slope
+    inner_bar_dot += np.multiply.outer(error, p[80:96]) * slope_dot
+    parts = [INPUTS.T @ inner_bar_dot, inner_bar_dot.sum(0), hidden_dot.T @ error + hidden.T @ error_dot, error_dot.sum()]
+    return scale * np.concatenate([np.ravel(part) for part in parts])
