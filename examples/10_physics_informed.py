@@ -29,7 +29,10 @@ SIZES = ((1, 12), (12,), (12, 12), (12,), (12, 1))
 
 def motion(times):
     """The true angles, for comparison."""
-    law = lambda t, state: [state[1], -DAMPING * state[1] - 9.81 / LENGTH * np.sin(state[0])]
+
+    def law(t, state):
+        return [state[1], -DAMPING * state[1] - 9.81 / LENGTH * np.sin(state[0])]
+
     return solve_ivp(law, (0.0, END), [1.2, 0.0], t_eval=times, rtol=1e-9, atol=1e-9).y[0]
 
 
