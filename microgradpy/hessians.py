@@ -9,22 +9,28 @@ So a product costs a few times a gradient, and a Hessian one product for each nu
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from microgradpy.binding import bind
 from microgradpy.boundary import BOUNDARY
+from microgradpy.cache import CACHE, Unit, is_valid
+from microgradpy.entry import run_half
 from microgradpy.errors import CotangentShapeError, DifferentiationError, NonScalarOutputError
 from microgradpy.gradient_functions import describe, is_real_scalar, note_held
+from microgradpy.plans import keep_plan, signature
 from microgradpy.rules.nested import holds
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.modes import RUN
 from microgradpy.sparsity.chosen import Sparsity
 from microgradpy.sparsity.maps import LinearMap
 from microgradpy.sparsity.patterns import Array, Pattern, given_pattern, joined, transposed
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.types import is_structural_zero
-from microgradpy.towers import NotByParts, Place, Tower
+from microgradpy.towers import NotByParts, Place, Tower, filled_seed, outermost
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -32,7 +38,9 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, /, *args: Any, **kwargs: Any) -> 
     real numbers, as `v` is. `f` returns a real number (NonScalarOutputError otherwise)."""
     with BOUNDARY:
         _check_real(x, f)
-        return _Second(f, x, args, kwargs).times(_checked(x, v))
+        seed = _checked(x, v)
+        found = _by_known_plan(f, x, seed, args, kwargs)
+        return _Second(f, x, args, kwargs).times(seed) if found is None else found
 
 
 def hessian(f: Callable[..., Any], x: Any, /, *args: Any, sparsity: Any = None, **kwargs: Any) -> Any:
@@ -108,6 +116,47 @@ def hessp(f: Callable[..., Any]) -> Callable[..., Any]:
     return product_of
 
 
+class _Plan(NamedTuple):
+    """How a product is made for arguments of these types and shapes: by the pushforward of the unit of a function, which is
+    `second`."""
+
+    second: Unit
+    first: Unit
+    watches: bool
+
+
+def _by_known_plan(f: Any, x: Any, v: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The product, if there is a plan for such arguments; None if there is none."""
+    if not isinstance(f, types.FunctionType):
+        return None
+    bound = bind(f, (x, *args), kwargs)
+    key = signature(f, bound, None, False, False, RUN.mode)
+    plan: _Plan | None = None if key is None else CACHE.plans.get(("hvp", key))
+    if plan is None or not (is_valid(plan.first) and is_valid(plan.second)):
+        return None
+    unit, values = plan.second, [*bound.values, v]
+    assert unit.adjoint is not None
+    with outermost(f):
+        value, saved = run_half(f, unit, unit.primal, values, values if plan.watches else None)
+    with np.errstate(invalid="ignore"):
+        bars = unit.divided(unit.adjoint(saved, filled_seed(seed_of(f, value), value)))
+    return _shaped(x, bars[bound.captured])
+
+
+def _shaped(x: Any, found: Any) -> Any:
+    return _zeros(x) if is_structural_zero(found) else check_seed(x, found)
+
+
+def seed_of(f: Any, value: Any) -> tuple[None, float]:
+    """The seed for a value with its tangent, of which the gradient is the product."""
+    y = value[0]
+    if type(y) is not float and not is_real_scalar(y):
+        name = getattr(f, "__qualname__", type(f).__name__)
+        found = f"a Hessian is that of a function that returns a real scalar, and {name} returned {describe(y)}"
+        raise NonScalarOutputError(found, None, "Use jacobian(f, x) for its first derivative.")
+    return None, 1.0
+
+
 class _Second:
     """The Hessian of a function at a place, to be multiplied."""
 
@@ -126,22 +175,26 @@ class _Second:
         except NotByParts:
             self.tower = self._at(by_parts=False)
             found = self._times(v)
-        return _zeros(self.x) if is_structural_zero(found) else check_seed(self.x, found)
+        return _shaped(self.x, found)
 
     def _times(self, v: Any) -> Any:
         place = self.tower.place
         wanted = place.wanted((0,), own=False)
         higher = self.tower.along(place.dots(None, (v,), None))
-        _, bars = higher.value_and_bars((*wanted, *(False,) * (len(higher.values) - len(wanted))), self._seed)
+        flags = (*wanted, *(False,) * (len(higher.values) - len(wanted)))
+        _, bars = higher.value_and_bars(flags, functools.partial(seed_of, self.f))
+        self._note(higher, flags)
         return place.bars(bars[: len(wanted)])[1][0]
 
-    def _seed(self, value: Any) -> tuple[None, float]:
-        y = value[0]
-        if not is_real_scalar(y):
-            name = getattr(self.f, "__qualname__", type(self.f).__name__)
-            found = f"a Hessian is that of a function that returns a real scalar, and {name} returned {describe(y)}"
-            raise NonScalarOutputError(found, None, "Use jacobian(f, x) for its first derivative.")
-        return None, 1.0
+    def _note(self, higher: Tower, wanted: tuple[bool, ...]) -> None:
+        """Keep how it was made, where the inputs are those of the function."""
+        place = higher.place
+        key = signature(self.f, place.bound, None, False, False, RUN.mode) if isinstance(self.f, types.FunctionType) else None
+        if key is None or place.pattern is not None or place.callee.function is not self.f or not any(higher.masks[-1]):
+            return
+        second, first = higher.units(wanted)
+        if second.result_active and any(second.active):
+            keep_plan(("hvp", key), _Plan(second, first, second.is_to_be_watched))
 
 
 def _checked(x: Any, v: Any) -> Any:

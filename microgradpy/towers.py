@@ -268,7 +268,7 @@ class Tower:
 
     def _run(self, unit: Unit) -> tuple[Any, Any]:
         place = self.place
-        with _outermost(place.f):
+        with outermost(place.f):
             watched = self.values if unit.is_to_be_watched else None
             found = run_half(place.callee.function, unit, unit.primal, self.values, watched)
         if place.read is not None:
@@ -277,17 +277,21 @@ class Tower:
 
     def unit(self, wanted: tuple[bool, ...]) -> Unit:
         """What is compiled for it, if these inputs are differentiated."""
+        return self.units(wanted)[0]
+
+    def units(self, wanted: tuple[bool, ...]) -> tuple[Unit, Unit]:
+        """The same, and what is compiled of the function itself."""
         key = self._key(wanted)
         known: tuple[Unit, Unit] | None = None if key is None else CACHE.plans.get(key)
         if known is not None and all(map(is_valid, known)):
-            return known[0]
+            return known
         first = self._first(self.masks[0] if self.masks else wanted)
         if self.runs_again:
             self._check_repeatable()
         unit = self._compiled(first, wanted)
         if key is not None:
             keep_plan(key, (unit, first))
-        return unit
+        return unit, first
 
     def _key(self, wanted: tuple[bool, ...]) -> tuple[Any, ...] | None:
         place = self.place
@@ -373,7 +377,7 @@ def filled_seed(seed: Any, value: Any) -> Any:
 
 
 @contextmanager
-def _outermost(f: Any) -> Iterator[None]:
+def outermost(f: Any) -> Iterator[None]:
     """Run what is in the block as a run of its own."""
     before, outer = RUN.is_inside, RUN.callee
     RUN.is_inside, RUN.callee = False, f
