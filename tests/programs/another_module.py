@@ -38,10 +38,27 @@ class Ball:
         return self.x / (y - 1.0)
 
 
+    def shrunk(self):
+        return self.v * RATES[0] + self.x * RATES[1]
+
+    def missing(self):
+        self.v = self.x * self.x
+        return self.v * NOWHERE  # noqa: F821
+
+
 class Heavy(Ball):
+    share = 0.25
+
     def step(self, dt):
         super().step(0.5 * dt)
         self.v = self.v * RATES[0]
+
+    @staticmethod
+    def halved(x):
+        return 0.5 * x * x
+
+    def pulled(self, x):
+        return self.x * pull(x)
 
 
 class Room:

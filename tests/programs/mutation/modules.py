@@ -8,6 +8,8 @@ from tests.programs.mutation.table import program
 
 X, N = 0.6, 4
 GRAVITY = 2.0
+RATES = [0.1, 0.2]
+SEEN: list[float] = []
 
 
 @program(X, N, features="class of another module")
@@ -91,3 +93,28 @@ def counted_by_another_module(x):
     ball = Ball(x)
     ball.x = another_module.counted(ball.x)
     return ball.x**2
+
+
+@program(X, N, features="class of another module, list of the module")
+def ball_beside_a_list_of_the_module(x, n):
+    ball = Ball(x)
+    SEEN.append(x)
+    for _ in range(n):
+        ball.step(0.1)
+    ball.v = ball.v * RATES[1]
+    return ball.shrunk() * ball.energy * SEEN.pop()
+
+
+@program(X, features="class of another module, missing variable, list of the module")
+def missing_beside_a_list_of_the_module(x):
+    ball = Ball(x)
+    SEEN.append(x)
+    ball.v = ball.v + SEEN.pop() * ball.x
+    return ball.missing() if x < 0.0 else ball.v
+
+
+@program(X, features="class of another module, imported in the function")
+def imported_class_of_another_module(x):
+    from tests.programs.another_module import Heavy as Light
+
+    return Light.halved(x) * Light.share * Light.pulled(Light(x), x)
