@@ -60,7 +60,7 @@ def is_large(name: str) -> bool:
 def spend(function: types.FunctionType) -> None:
     """Count a function of a library that is compiled for the call which is differentiated; refuse too many."""
     name = library_of(function)
-    if name is None or name == library_of(RUN.callee):
+    if name is None or name == library_of(RUN.callee) or not is_large(name):
         return
     RUN.library_units += 1
     if RUN.library_units > _BUDGET:
