@@ -4,6 +4,7 @@ from __future__ import annotations
 
 GRAVITY = 9.81
 RATES = [0.5, 0.25, 0.75]
+KEPT: list[object] = []
 
 
 def pull(x):
@@ -74,6 +75,14 @@ class Room:
 
 def new_ball(x):
     return Ball(x, 0.1)
+
+
+def filled(x, n):
+    found = [0.0] * n
+    KEPT.append(found)
+    for i in range(n):
+        found[i] = x * (i + 1) + found[i - 1]
+    return sum(KEPT.pop())
 
 
 def slow(ball, rate=RATES[1]):

@@ -118,3 +118,31 @@ def imported_class_of_another_module(x):
     from tests.programs.another_module import Heavy as Light
 
     return Light.halved(x) * Light.share * Light.pulled(Light(x), x)
+
+
+@program(X, N, features="module that is a default")
+def function_of_a_module_that_is_a_default(x, n, module=another_module):
+    return module.filled(x, n)
+
+
+class Holder:
+    def __init__(self, module):
+        self.module = module
+
+
+HOLDER = Holder(another_module)
+
+
+@program(X, N, features="module that an object holds")
+def function_of_a_module_that_an_object_holds(x, n):
+    return HOLDER.module.filled(x, n)
+
+
+def _capturing(module):
+    def function_of_a_captured_module(x, n):
+        return module.filled(x, n) * module.GRAVITY
+
+    return function_of_a_captured_module
+
+
+program(X, N, features="module that is captured")(_capturing(another_module))
