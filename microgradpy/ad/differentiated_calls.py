@@ -392,8 +392,8 @@ _LONG = 150  # bytes of code, some twenty operations: to know the kinds there sa
 
 
 def _had_better_wait(primal: PrimalBuilder, function: FunctionType, kinds: tuple[Kind, ...]) -> bool:
-    """Whether a call is left to run time although the function is known: it is a long one, and the kinds of what it gets, by which
-    it is made shorter and faster, are known only then. Nor is it compiled if the call is not reached."""
+    """Whether a call is left to run time although the function is known: it is a long one, and the kinds of what it gets, by
+    which it is made shorter and faster, are known only then. Nor is it compiled if the call is not reached."""
     if not primal.services.tracks or len(function.__code__.co_code) < _LONG:
         return False
     return any(isinstance(kind, Unknown) for kind in kinds) and not primal.services.is_being_made(function)

@@ -8,8 +8,6 @@ from tests.programs.mutation.table import program
 
 X, N = 0.6, 4
 GRAVITY = 2.0
-RATES = [0.1, 0.2]
-SEEN: list[float] = []
 
 
 @program(X, N, features="class of another module")
@@ -95,24 +93,6 @@ def counted_by_another_module(x):
     return ball.x**2
 
 
-@program(X, N, features="class of another module, list of the module")
-def ball_beside_a_list_of_the_module(x, n):
-    ball = Ball(x)
-    SEEN.append(x)
-    for _ in range(n):
-        ball.step(0.1)
-    ball.v = ball.v * RATES[1]
-    return ball.shrunk() * ball.energy * SEEN.pop()
-
-
-@program(X, features="class of another module, missing variable, list of the module")
-def missing_beside_a_list_of_the_module(x):
-    ball = Ball(x)
-    SEEN.append(x)
-    ball.v = ball.v + SEEN.pop() * ball.x
-    return ball.missing() if x < 0.0 else ball.v
-
-
 @program(X, features="class of another module, imported in the function")
 def imported_class_of_another_module(x):
     from tests.programs.another_module import Heavy as Light
@@ -123,26 +103,3 @@ def imported_class_of_another_module(x):
 @program(X, N, features="module that is a default")
 def function_of_a_module_that_is_a_default(x, n, module=another_module):
     return module.filled(x, n)
-
-
-class Holder:
-    def __init__(self, module):
-        self.module = module
-
-
-HOLDER = Holder(another_module)
-
-
-@program(X, N, features="module that an object holds")
-def function_of_a_module_that_an_object_holds(x, n):
-    return HOLDER.module.filled(x, n)
-
-
-def _capturing(module):
-    def function_of_a_captured_module(x, n):
-        return module.filled(x, n) * module.GRAVITY
-
-    return function_of_a_captured_module
-
-
-program(X, N, features="module that is captured")(_capturing(another_module))
