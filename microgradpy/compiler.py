@@ -328,7 +328,6 @@ def _analysed(request: _Request) -> Unit | MayWrite:
             CACHE.hits += 1
             return unit.may_write or unit
         CACHE.misses += 1
-        spend(function)
         before = tuple(CACHE.units.values())
         try:
             with resting(), errors_of_compiler(function.__code__, function.__globals__):
@@ -384,7 +383,7 @@ def compile_unit(
 ) -> Unit | MayWrite:
     """The unit of a function that does not write, with its text, to be run now."""
     unit = analysed(function, kinds, active, pattern=pattern)
-    return unit if isinstance(unit, MayWrite) else _to_be_run(unit)
+    return unit if isinstance(unit, MayWrite) else _to_be_run(function, unit)
 
 
 def compile_outermost(
@@ -396,7 +395,7 @@ def compile_outermost(
         unit = analysed(function, kinds, active, pattern=pattern)
     if isinstance(unit, Unit) and unit.assumes_real and not all(each.is_repeatable for each in reached_units(unit)):
         unit = analysed(function, kinds, active, pattern=pattern)
-    return unit if isinstance(unit, MayWrite) else _to_be_run(unit)
+    return unit if isinstance(unit, MayWrite) else _to_be_run(function, unit)
 
 
 def compile_tracked(
@@ -411,7 +410,7 @@ def compile_tracked(
     of_values = None if is_root or catches else unit_of_values(function, kinds, active)
     unit = of_values or analysed(function, kinds, active, tracks=True, is_root=is_root, catches=catches)
     assert isinstance(unit, Unit)
-    return _to_be_run(unit)
+    return _to_be_run(function, unit)
 
 
 def compile_for_call(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit:
@@ -428,7 +427,9 @@ def why_tracked(function: types.FunctionType, kinds: tuple[Kind, ...], active: t
     return found
 
 
-def _to_be_run(unit: Unit) -> Unit:
+def _to_be_run(function: types.FunctionType, unit: Unit) -> Unit:
+    if unit.waiting is not None:
+        spend(function)
     finish(unit)
     if is_looked_at():
         finish_reached(unit)
