@@ -109,7 +109,7 @@ def drop_items(primal: PrimalBuilder, items: Items, where: Location) -> None:
         return
     for source in item_sources(items):
         made = primal.calls.get(value) if isinstance(value := primal.of(source), Var) else None
-        if isinstance(made, Dispatched) and _is_unnamed(source, made, where):
+        if isinstance(made, Dispatched) and isinstance(primal.kind(value), Unknown) and _is_unnamed(source, made, where):
             arguments = value, made.callee
             dispatch(primal, Op(_DROP, arguments, (fresh("dropped"),), where=where), _DROP, arguments, ())
 
