@@ -47,6 +47,7 @@ from microgradpy.ir.kinds import (
     holds_no_objects,
     is_immutable,
     join,
+    present,
     unknown_from,
     without_items,
 )
@@ -162,6 +163,10 @@ class Session:
             self.own.relies_on.add(unit)
         self.own.relies_on |= unit.relies_on
         return unit
+
+    def is_being_made(self, function: types.FunctionType) -> bool:
+        owner = id(function.__code__), id(function.__globals__)
+        return any(unit.in_progress and key[:2] == owner for key, unit in CACHE.units.items())
 
     def kind_returned(self, function: types.FunctionType, kinds: tuple[Kind, ...]) -> Kind:
         """What is proven of what a function returns that is given nothing differentiated, and called as it stands: what would
@@ -316,18 +321,17 @@ class _Request:
 
 @with_room
 def _analysed(request: _Request) -> Unit | MayWrite:
-    function, key = request.function, request.key(RUN.mode)
+    function = request.function
     with lock:
-        unit = CACHE.find(key) or _without_powers(request)
+        unit = CACHE.find(request.key(RUN.mode)) or _without_powers(request)
         if unit is not None:
             CACHE.hits += 1
             return unit.may_write or unit
         CACHE.misses += 1
-        spend(function)
         before = tuple(CACHE.units.values())
         try:
             with resting(), errors_of_compiler(function.__code__, function.__globals__):
-                found = _settled(request, key, before)
+                found = _settled(request, before)
         except BaseException:
             _give_up(before)
             raise
@@ -335,7 +339,7 @@ def _analysed(request: _Request) -> Unit | MayWrite:
             _give_up(before)
             note = Unit(unit_name(function), request.active, UNKNOWN, in_progress=False, version=rrule.version)
             note.may_write, note.guards = found, Guards(instrumented(function)[1])
-            CACHE.keep(key, note, function.__code__)
+            CACHE.keep(request.key(RUN.mode), note, function.__code__)
         return found
 
 
@@ -368,7 +372,7 @@ def unit_of_values(
         unit = analysed(function, kinds, active)
     except DifferentiationError:
         return None
-    if isinstance(unit, MayWrite) or not is_immutable(unit.result_kind):
+    if isinstance(unit, MayWrite) or not is_immutable(present(unit.result_kind)):
         return None
     is_known = not any(each.in_progress or each.is_open or each.runs_unseen or each.throws for each in reached_units(unit))
     return unit if is_known else None
@@ -379,7 +383,7 @@ def compile_unit(
 ) -> Unit | MayWrite:
     """The unit of a function that does not write, with its text, to be run now."""
     unit = analysed(function, kinds, active, pattern=pattern)
-    return unit if isinstance(unit, MayWrite) else _to_be_run(unit)
+    return unit if isinstance(unit, MayWrite) else _to_be_run(function, unit)
 
 
 def compile_outermost(
@@ -391,7 +395,7 @@ def compile_outermost(
         unit = analysed(function, kinds, active, pattern=pattern)
     if isinstance(unit, Unit) and unit.assumes_real and not all(each.is_repeatable for each in reached_units(unit)):
         unit = analysed(function, kinds, active, pattern=pattern)
-    return unit if isinstance(unit, MayWrite) else _to_be_run(unit)
+    return unit if isinstance(unit, MayWrite) else _to_be_run(function, unit)
 
 
 def compile_tracked(
@@ -406,7 +410,7 @@ def compile_tracked(
     of_values = None if is_root or catches else unit_of_values(function, kinds, active)
     unit = of_values or analysed(function, kinds, active, tracks=True, is_root=is_root, catches=catches)
     assert isinstance(unit, Unit)
-    return _to_be_run(unit)
+    return _to_be_run(function, unit)
 
 
 def compile_for_call(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit:
@@ -423,16 +427,19 @@ def why_tracked(function: types.FunctionType, kinds: tuple[Kind, ...], active: t
     return found
 
 
-def _to_be_run(unit: Unit) -> Unit:
+def _to_be_run(function: types.FunctionType, unit: Unit) -> Unit:
+    if unit.waiting is not None:
+        spend(function)
     finish(unit)
     if is_looked_at():
         finish_reached(unit)
     return unit
 
 
-def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) -> Unit | MayWrite:
+def _settled(request: _Request, before: tuple[Unit, ...]) -> Unit | MayWrite:
     """The unit, made as often as what was assumed of it, for who calls it while it is made, turns out to be wrong."""
     function, kinds, program = request.function, request.kinds, request.program()
+    key = request.key(RUN.mode)  # which of its variables are shared is known when it has been lowered
     assumed, parts = _assumed_first(request.pattern)
     absent = (False,) * sum(request.active)
     weakens = False

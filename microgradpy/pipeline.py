@@ -162,8 +162,8 @@ def instrumented(
 def _instrumented(
     function: types.FunctionType, tracks: bool, catches: bool, notes: bool
 ) -> tuple[Function, tuple[Check, ...]]:
-    owner, rest = (id(function.__code__), id(function.__globals__)), (catches, notes, *shared_by(function))
-    known = _lowered.get((*owner, tracks, *rest))
+    owner = id(function.__code__), id(function.__globals__)
+    known = _lowered.get((*owner, tracks, catches, notes, *shared_by(function)))
     if known is not None and known[0]() is function.__code__:
         if all(namespace.get(name, UNDEFINED) is value for namespace, name, value in known[2]):
             return known[1], known[2]
@@ -174,6 +174,7 @@ def _instrumented(
     untracked = with_columns(ir)
     if len(_lowered) > CACHE_SIZE:
         _lowered.clear()
+    rest = catches, notes, *shared_by(function)  # as is known since it was lowered
     for marked in (tracks,) if lowered.marks_matter else (False, True):
         _lowered[*owner, marked, *rest] = (weakref.ref(function.__code__), ir if marked else untracked, tuple(checks))
     return ir if tracks else untracked, tuple(checks)

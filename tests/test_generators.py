@@ -152,7 +152,45 @@ def left_by_a_loop(x):
     return item + log[0]
 
 
-@pytest.mark.parametrize("function", (dropped, left_by_a_loop))
+def first_of(x, log):
+    for item in guarded(x, log):
+        return item
+
+
+def left_by_return(x):
+    log = [0.0]
+    return first_of(x, log) + log[0]
+
+
+@pytest.mark.parametrize("function", (dropped, left_by_return))
 def test_what_runs_when_a_generator_is_dropped_is_not_left_out_of_the_value(function: Callable[[float], float]) -> None:
-    with pytest.raises(MissingRuleError, match=r"not run to its end[\s\S]*in (dropped|left_by_a_loop)"):
+    with pytest.raises(MissingRuleError, match=r"not run to its end[\s\S]*in (dropped|first_of)"):
         pullback(function, 1.5)
+
+
+def test_what_runs_when_a_loop_leaves_a_generator_that_it_has_made() -> None:
+    y, back = pullback(left_by_a_loop, 1.5)
+    assert y == left_by_a_loop(1.5) == 16.5
+    assert back(1.0) == (None, 11.0)
+
+
+def raising(x, log):
+    try:
+        yield x
+        yield x * x
+    finally:
+        log[0] += x
+        raise ValueError(x)
+
+
+def left_where_it_raises(x):
+    log = [0.0]
+    for item in raising(x, log):
+        if item > 0.0:
+            break
+    return item + log[0]
+
+
+def test_what_a_generator_raises_when_it_is_dropped_is_no_exception_of_the_program() -> None:
+    with pytest.raises(MissingRuleError, match="raises ValueError when a `break` has left it"):
+        pullback(left_where_it_raises, 1.5)

@@ -190,6 +190,42 @@ def test_what_it_calls_of_the_users_is_looked_at(library: types.ModuleType, monk
             pass
 
 
+def _of_formulas(folder: Path, name: str, modules: int, text: str) -> None:
+    """A library of so many modules, whose `formulas` has this text."""
+    (folder / name).mkdir(parents=True)
+    (folder / name / "__init__.py").write_text("")
+    (folder / name / "formulas.py").write_text("".join(f"from {name} import part{k}\n" for k in range(modules)) + text)
+    for k in range(modules):
+        (folder / name / f"part{k}.py").write_text("")
+
+
+@pytest.mark.parametrize("modules", [0, _MODULES])
+def test_what_is_not_reached_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, modules: int) -> None:
+    name = f"formulas{next(_names)}"
+    text = "".join(f"def method{k}(x):\n    return x * x * {k}.0\n" for k in range(40))
+    text += "def best(x, n):\n" + "".join(f"    if n == {k}:\n        return method{k}(x)\n" for k in range(40))
+    _of_formulas(tmp_path / "site-packages", name, modules, text)
+    monkeypatch.syspath_prepend(str(tmp_path / "site-packages"))
+    best = importlib.import_module(f"{name}.formulas").best
+    assert gradient(lambda x: best(x, 39), 2.0)[0] == pytest.approx(156.0)
+    for each in [each for each in sys.modules if each.partition(".")[0] == name]:
+        del sys.modules[each]
+
+
+def test_a_small_library_of_many_functions_is_differentiated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"formulas{next(_names)}"
+    text = "class Steps:\n    def __init__(self):\n        self.seen = []\n"
+    for k in range(40):
+        following = f"self.step{k + 1}(x + 1.0)" if k < 39 else "x * x"
+        text += f"    def step{k}(self, x):\n        self.seen.append(x)\n        return {following}\n"
+    _of_formulas(tmp_path / "site-packages", name, 0, text)
+    monkeypatch.syspath_prepend(str(tmp_path / "site-packages"))
+    steps = importlib.import_module(f"{name}.formulas").Steps()
+    assert gradient(lambda x: steps.step0(x), 2.0)[0] == pytest.approx(2.0 * 41.0)
+    for each in [each for each in sys.modules if each.partition(".")[0] == name]:
+        del sys.modules[each]
+
+
 def test_a_small_library_is_differentiated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"small{next(_names)}"
     folder = tmp_path / "site-packages"

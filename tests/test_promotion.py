@@ -349,7 +349,7 @@ def test_one_object_that_escapes_says_nothing_of_the_others(program: Any) -> Non
     text = code_primal(program.function, *args)
     statements = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     assert any("Spring" in line for line in statements) == (program.function.__name__ in STAY_MEMORY)
-    if "smoothed(" in inspect.getsource(program.function):
+    if "smoothed(x" in inspect.getsource(program.function):  # and not what is read from memory, of which nothing is known
         assert "smoothed_primal(" in text
 
 

@@ -361,6 +361,8 @@ def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, bound
         return False
     kinds, symbols = canonical(tuple(kind_given(primal, value) for value in bound))
     active = tuple(primal.any_active(value.items) if isinstance(value, Packed) else primal.is_active(value) for value in bound)
+    if isinstance(called, FunctionType) and _had_better_wait(primal, called, kinds):
+        return False
     passed = called.passed if isinstance(called, Apart) else ()
     if isinstance(called, Apart) and called.kinds:
         # One unit for the list that is empty yet and for the one that calls of itself have filled.
@@ -384,6 +386,17 @@ def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, bound
     if result in primal.active or primal.services.tracks:
         primal.record(UnitCall(result, saved, unit, arguments, op.where, passed))
     return True
+
+
+_LONG = 150  # bytes of code, some twenty operations: to know the kinds there saves more than a call at run time costs
+
+
+def _had_better_wait(primal: PrimalBuilder, function: FunctionType, kinds: tuple[Kind, ...]) -> bool:
+    """Whether a call is left to run time although the function is known: it is a long one, and the kinds of what it gets, by
+    which it is made shorter and faster, are known only then. Nor is it compiled if the call is not reached."""
+    if not primal.services.tracks or len(function.__code__.co_code) < _LONG:
+        return False
+    return any(isinstance(kind, Unknown) for kind in kinds) and not primal.services.is_being_made(function)
 
 
 def _may_be_filled(kind: Kind) -> bool:

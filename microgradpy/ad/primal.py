@@ -26,7 +26,7 @@ from microgradpy.ad.hidden_calls import BOOL, asks_for_truth, condition_inside, 
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
-from microgradpy.ad.primal_items import ask_for_items, bind_items, with_pairs_asked
+from microgradpy.ad.primal_items import ask_for_items, bind_items, drop_items, with_pairs_asked
 from microgradpy.ad.primal_structure import lower_structure
 from microgradpy.ad.shared_iterators import iterators_in
 from microgradpy.ad.tracked_calls import holds_values
@@ -379,6 +379,7 @@ class _Walk:
     def loop(self, statement: While | For) -> None:
         if isinstance(statement, For):
             statement = with_pairs_asked(self.builder, statement)
+            asked = statement.items
             statement = replace(statement, items=ask_for_items(self.builder, statement.items))
         initial = tuple(map(self.builder.of, statement.initial))
         for parameter, value in zip(statement.parameters, initial, strict=True):
@@ -402,6 +403,8 @@ class _Walk:
             self.returned_active = returned_active
         results = self.results(statement, [edge.values for edge in edges if isinstance(edge, Break)])
         self.builder.add(replace(made, parameters=parameters, initial=initial, results=results))
+        if isinstance(statement, For) and any(isinstance(edge, Break) for edge in edges):
+            drop_items(self.builder, asked, statement.where)
 
     def results(self, statement: While | For, broken: list[tuple[Value, ...]]) -> tuple[Var, ...]:
         """The variables after a loop: what was assumed of its state in every iteration, or what a `break` carries. A symbol

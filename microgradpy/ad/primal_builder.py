@@ -82,6 +82,9 @@ class Services(Protocol):
         """The compiled callee, or None if it has to be called through the dispatcher. One that writes has none, unless that is
         tracked."""
 
+    def is_being_made(self, function: FunctionType) -> bool:
+        """Whether a function is being compiled, which calls itself then."""
+
     def kind_returned(self, function: FunctionType, kinds: tuple[Kind, ...]) -> Kind:
         """What is proven of what a function returns that is given nothing differentiated, and called as it stands."""
 

@@ -7,6 +7,7 @@ for k, v in x.items():      of an object whose class has a method `items`: a loo
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import assert_never
 
@@ -42,6 +43,7 @@ from microgradpy.ir.nodes import (
     Range,
     Records,
     Reversed,
+    Statement,
     Value,
     Var,
     Zip,
@@ -49,11 +51,14 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
+from microgradpy.ir.traversal import item_sources
 from microgradpy.runtime.iterators import walked
 from microgradpy.runtime.protocols import ITERATION
 from microgradpy.runtime.replacements import pairs_of
+from microgradpy.runtime.suspension import drop
 from microgradpy.state.iteration import walked_steadily
 
+_DROP = function_constant(drop)
 _WALKED = function_constant(walked)
 _WALKED_STEADILY = function_constant(walked_steadily)
 _ITER = function_constant(iter)
@@ -95,6 +100,25 @@ def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value, hint: s
     items = fresh(hint)
     dispatch(primal, Op(callee, (value,), (items,), where=primal.where), callee, (value,), ())
     return items
+
+
+def drop_items(primal: PrimalBuilder, items: Items, where: Location) -> None:
+    """Behind a loop that may be left by `break`: a generator that the call in its first line has made, and that has no name, is
+    closed there. In a `try` that would be an effect that no mark tells of, so that it is refused when the run ends."""
+    if not primal.services.tracks or primal.attempts:
+        return
+    for source in item_sources(items):
+        made = primal.calls.get(value) if isinstance(value := primal.of(source), Var) else None
+        if isinstance(made, Dispatched) and isinstance(primal.kind(value), Unknown) and _is_unnamed(source, made, where):
+            arguments = value, made.callee
+            dispatch(primal, Op(_DROP, arguments, (fresh("dropped"),), where=where), _DROP, arguments, ())
+
+
+def _is_unnamed(source: Value, made: Dispatched, where: Location) -> bool:
+    """Whether the call stands in the first line of the loop, so that nothing but the loop has what it gives."""
+    place = made.where
+    is_there = (place.file, place.line, place.called_at) == (where.file, where.line, where.called_at)
+    return is_there and isinstance(source, Var) and not source.user_named
 
 
 def lower_iterator(primal: PrimalBuilder, op: Op) -> None:
@@ -161,26 +185,44 @@ def check_source(primal: PrimalBuilder, source: Value, place: Value, check: Call
 
 
 def with_pairs_asked(primal: PrimalBuilder, statement: For) -> For:
-    """A loop over the keys and values of what may be an object with a method `items`, as one over the pairs that this gives."""
+    """A loop over the keys and values of what may be an object with a method `items`, as one over the pairs that this gives, or
+    over whatever it gives if the loop does not take that apart."""
     pairs: list[Op] = []
-    items = _with_pairs_asked(primal, statement.items, pairs)
-    if not pairs:
+    body = list(statement.body.statements)
+    items = _with_pairs_asked(primal, statement.items, pairs, body)
+    if items is statement.items:
         return statement
-    return replace(statement, items=items, body=replace(statement.body, statements=(*pairs, *statement.body.statements)))
+    return replace(statement, items=items, body=replace(statement.body, statements=(*pairs, *body)))
 
 
-def _with_pairs_asked(primal: PrimalBuilder, items: Items, pairs: list[Op]) -> Items:
+def _with_pairs_asked(primal: PrimalBuilder, items: Items, pairs: list[Op], body: list[Statement]) -> Items:
     match items:
         case DictItems(source=source, key=key, value=value) if _has_items_method(primal, primal.of(source)):
-            pair = fresh("pair")
-            pairs.append(Op(Opcode.UNPACK, (pair,), (key, value), where=primal.where))
+            pair = _taken_whole(key, value, body)
+            if pair is None:
+                pair = fresh("pair")
+                pairs.append(Op(Opcode.UNPACK, (pair,), (key, value), where=primal.where))
             found = _asked_for_items(primal, _PAIRS_OF, primal.of(source), "pairs")
             return Each(found if primal.services.tracks else _asked_for_items(primal, _ITER, primal.of(found)), pair)
         case Enumerate(inner=inner):
-            return replace(items, inner=_with_pairs_asked(primal, inner, pairs))
+            asked = _with_pairs_asked(primal, inner, pairs, body)
+            return items if asked is inner else replace(items, inner=asked)
         case Zip(inners=inners):
-            return replace(items, inners=tuple(_with_pairs_asked(primal, inner, pairs) for inner in inners))
+            all_asked = tuple(_with_pairs_asked(primal, inner, pairs, body) for inner in inners)
+            return items if all(map(operator.is_, all_asked, inners)) else replace(items, inners=all_asked)
     return items
+
+
+def _taken_whole(key: Var, value: Var, body: list[Statement]) -> Var | None:
+    """The variable of a loop that does not take pairs apart, which is taken from the body; its parts have no names then."""
+    if key.hint or value.hint:
+        return None
+    made = (each for each in body if isinstance(each, Op) and each.callee is Opcode.TUPLE and each.arguments == (key, value))
+    found = next(made, None)
+    if found is None:
+        return None
+    body.remove(found)
+    return found.result
 
 
 def _has_items_method(primal: PrimalBuilder, value: Value) -> bool:

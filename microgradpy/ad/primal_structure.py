@@ -308,18 +308,28 @@ def _read_global(primal: PrimalBuilder, op: Op) -> None:
     if kind is not None:
         primal.plain(op, kind=kind, active=services.tracks and services.is_state(op.payload))
         return
+    _raise_undefined(primal, op)
+
+
+def _raise_undefined(primal: PrimalBuilder, op: Op) -> None:
     raising = function_constant(opaque.undefined_name)
     primal.plain(replace(op, callee=raising, arguments=(Const(op.payload),), payload=None), kind=UNKNOWN)
 
 
 def _read_of_module(primal: PrimalBuilder, op: Op, module: Value) -> None:
     """A variable of another module, which a function of that reads where it was written into this one."""
-    assert isinstance(module, Const) and not primal.services.tracks
-    kind = primal.services.global_kind(op.payload, module.value)
-    if kind is None:
-        raise needs_tracking(op, op.payload, "there is no variable of that name in its module")
+    assert isinstance(module, Const)
+    services = primal.services
+    kind = services.global_kind(op.payload, module.value)
     read = replace(op, callee=GETATTR, arguments=(module, Const(op.payload)), payload=None)
-    primal.plain(read, kind=kind, active=False)
+    if kind is None and not services.tracks:
+        raise needs_tracking(op, op.payload, "there is no variable of that name in its module")
+    if kind is None:
+        _raise_undefined(primal, op)
+    elif services.tracks and services.holds_state(module.value, op.payload):
+        dispatch(primal, read, GETATTR, read.arguments, ())
+    else:
+        primal.plain(read, kind=kind, active=False)
 
 
 def _apply(primal: PrimalBuilder, op: Op) -> None:

@@ -23,7 +23,7 @@ from microgradpy.ad.exits import Frame
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import UNDEFINED, Const, For, If, Op, Region, Statement, Try, Value, Var, While, Yield
 from microgradpy.ir.rewrite import map_statements
-from microgradpy.ir.traversal import definitions, is_mark, walk
+from microgradpy.ir.traversal import definitions, is_mark, regions, walk
 
 Tape = Var
 Wanted = dict[Tape | None, set[Var]]
@@ -64,7 +64,7 @@ class AttemptRecorder(ABC):
         body, found = self.region(statement.body, inner, available)
         # What no mark carries is not there after an exception.
         carried = _carried(body, statement, len(columns))
-        body = _with_columns(body, statement, carried)
+        body = _news(_with_columns(body, statement, carried), statement.scope, len(statement.parameters), [None] * len(carried))
         columns = [columns[index] for index in carried]
         parameters = [self.copy(var) for var in columns]
         arms, ends = [body], [found]
@@ -151,6 +151,40 @@ def _with_columns(body: Region, attempt: Try, carried: list[int]) -> Region:
         return (replace(statement, arguments=(*statement.arguments[:own], *extra)),)
 
     return map_statements(body, picked)
+
+
+def _news(region: Region, scope: Var, own: int, known: list[Value | None]) -> Region:
+    """The region with marks that carry only what the marks before them have not: undefined is what stays as it is. `known` is
+    what each column, behind the `own` values of the marks, holds; it is changed to what it holds at the region's end."""
+    statements: list[Statement] = []
+    for statement in region.statements:
+        if isinstance(statement, Op):
+            if is_mark(statement) and statement.payload == scope:
+                statement = _news_of(statement, own, known)
+        elif any(_is_mark_of(inner, scope) for each in regions(statement) for inner in walk(each)):
+            if isinstance(statement, If):
+                then, orelse = list(known), list(known)
+                arms = _news(statement.then, scope, own, then), _news(statement.orelse, scope, own, orelse)
+                statement = replace(statement, then=arms[0], orelse=arms[1])
+                known[:] = [a if a == b else None for a, b in zip(then, orelse, strict=True)]
+            else:
+                known[:] = [None] * len(known)  # what is repeated, or stopped, may have any of its marks behind it
+        statements.append(statement)
+    return Region(tuple(statements), region.terminator)
+
+
+def _is_mark_of(statement: Statement, scope: Var) -> bool:
+    return isinstance(statement, Op) and is_mark(statement) and statement.payload == scope
+
+
+def _news_of(mark: Op, own: int, known: list[Value | None]) -> Op:
+    arguments = list(mark.arguments)
+    for index, value in enumerate(arguments[own:]):
+        if value is not UNDEFINED and value == known[index]:
+            arguments[own + index] = UNDEFINED
+        elif value is not UNDEFINED:
+            known[index] = value
+    return replace(mark, arguments=tuple(arguments))
 
 
 def recording(frame: Frame) -> Frame:

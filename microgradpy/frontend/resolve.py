@@ -184,8 +184,7 @@ class Resolver:
         if name in rebound_in(vars(found)):
             return None
         self._guard(module, (name,), value, is_module=True)
-        if isinstance(value, types.ModuleType):
-            self.imported[id(value)] = (module, name)
+        self.imported[id(value)] = (module, name)
         return Const(value, path=bound, root=value)
 
     @staticmethod

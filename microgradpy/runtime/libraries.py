@@ -1,8 +1,9 @@
 """Code that is neither the user's nor known: that of libraries which are installed.
 
 Small ones are differentiated through their text like any module of the user's. Large ones, such as those of data frames, lead
-from any method into hundreds of functions: what a run does with them as constants just runs, and a compile that goes into them
-ends after a number of functions.
+from any method into hundreds of functions: what a run does with them as constants just runs, and a run that goes into them
+ends after a number of functions that it has reached. What a formula may call besides, on branches that are not taken, does not
+count: libraries of formulas have hundreds of functions too, of which a call reaches a dozen.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from microgradpy.runtime.modes import RUN
 
 _INSTALLED = ("site-packages", "dist-packages")
 _LARGE = 30  # modules
-_BUDGET = 32  # units
+_BUDGET = 32  # functions
 _large: set[str] = set()
 
 
@@ -58,9 +59,9 @@ def is_large(name: str) -> bool:
 
 
 def spend(function: types.FunctionType) -> None:
-    """Count a function of a library that is compiled for the call which is differentiated; refuse too many."""
+    """Count a function of a large library that the call which is differentiated has reached; refuse too many."""
     name = library_of(function)
-    if name is None or name == library_of(RUN.callee):
+    if name is None or name == library_of(RUN.callee) or not is_large(name):
         return
     RUN.library_units += 1
     if RUN.library_units > _BUDGET:

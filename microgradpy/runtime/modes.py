@@ -34,7 +34,7 @@ class _Run(threading.local):
     pullback is asked for what forward mode wants to know. `assumed`: what the unit that runs was compiled on the assumption of,
     and the same of what called it. `texts`: text was made of what may be differentiated. `zeros`: pullbacks keep the zeros of
     selections (None if they do not), in the seed too if it is true. `gives_selected`: so may what the last one has given.
-    `callee`: what is differentiated. `library_units`: how many functions of libraries were compiled for it."""
+    `callee`: what is differentiated. `library_units`: how many functions of large libraries it has reached."""
 
     # Not context variables: NumPy looks one up in every operation, which takes longer once others are set.
     is_inside = False

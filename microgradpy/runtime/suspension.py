@@ -23,6 +23,20 @@ def is_over(x: Any) -> bool:
     return type(x) is types.GeneratorType and x.gi_frame is None
 
 
+def drop(items: Any, maker: Any) -> None:
+    """What a loop that was left by `break` does with what it ran over, which the call of `maker` gave and nobody else has:
+    Python closes a generator then."""
+    if is_dropped(items, maker):
+        items.close()
+
+
+def is_dropped(items: Any, maker: Any) -> bool:
+    """Whether items are a generator that the call itself has made, and no function that may have kept it."""
+    function = maker.__func__ if isinstance(maker, types.MethodType) else maker
+    makes = isinstance(function, types.FunctionType) and is_generator(function.__code__)
+    return makes and type(items) is types.GeneratorType
+
+
 class Suspension(enum.Enum):
     """`LEFT` is what a generator is resumed with to make it return where it is suspended, with what it has recorded.
     `UNFINISHED` is what it returns then from inside of a `try` or `with`."""

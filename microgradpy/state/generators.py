@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.errors import MissingRuleError
+from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.runtime.bars import Bars, Resolve, Resolved
 from microgradpy.runtime.dispatch import may_be_active
 from microgradpy.runtime.failures import Failure
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.streams import Turn, check_unchanged
-from microgradpy.runtime.suspension import Delegate, advance, is_generator, is_over
+from microgradpy.runtime.suspension import Delegate, advance, drop, is_dropped, is_generator, is_over
 from microgradpy.state.coroutines import Steps, run_of
 from microgradpy.state.exceptions import note_made, take_first
 from microgradpy.state.iteration import walk
@@ -118,6 +118,20 @@ def close(g: Any, /) -> Made:
         return (None,)
 
     return None, undo
+
+
+@write_handler(drop)
+def dropped(items: Any, maker: Any, /) -> Made:
+    if not is_dropped(items, maker) or is_over(items):
+        return None, lambda y_bar, shadows: (None, None)
+    try:
+        _, undo = close(items)
+    except DifferentiationError:
+        raise
+    except Exception as error:  # which Python prints, and the program goes on
+        found = f"the generator {items.__name__!r} raises {type(error).__name__} when a `break` has left it"
+        raise MissingRuleError(found, None, "Let it raise nothing there.") from error
+    return None, lambda y_bar, shadows: (*undo(y_bar, shadows), None)
 
 
 def _note_closed(g: Any) -> None:

@@ -34,7 +34,10 @@ def from_undo(y: Any, undo: Undo) -> Resolved:
 
 def by_write_handler(found: WriteHandler, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     """A call of a known function that writes."""
-    return _by_write_handler_with_keywords(found, args, kwargs) if kwargs else from_undo(*found(*args))
+    if kwargs:
+        return _by_write_handler_with_keywords(found, args, kwargs)
+    (y, undo), count = found(*args), len(args)
+    return y, lambda y_bar, shadows: Bars(None, undo(y_bar, shadows)[:count], {})  # without those of defaults
 
 
 _signature_of = functools.lru_cache(maxsize=1024)(inspect.signature)  # of write handlers, which are there all the time

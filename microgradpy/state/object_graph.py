@@ -30,14 +30,14 @@ _LARGEST_WALK = 2000  # objects among the arguments that are looked at
 class Reached:
     """What some values and what they hold have in them: objects of the user's `classes`, classes that may be called
     (`made`), functions, the `names` that getters read; whether there is a suspended generator or a method such as
-    `items.append` that writes, and whether there is a module of the user's."""
+    `items.append` that writes, and the user's modules."""
 
     classes: set[type] = field(default_factory=set)
     made: set[type] = field(default_factory=set)
     functions: set[types.FunctionType] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     writes: bool = False
-    modules: bool = False
+    modules: set[types.ModuleType] = field(default_factory=set)
 
 
 def reached_from(values: Iterable[Any], passes_over: Callable[[Any], bool] | None = None) -> Reached:
@@ -84,8 +84,8 @@ def _note(value: Any, found: Reached) -> None:
             found.made.add(value)
         case operator.attrgetter() | operator.methodcaller():
             found.names |= names_read_by(value)
-        case types.ModuleType():
-            found.modules |= is_users_module(value)
+        case types.ModuleType() if is_users_module(value):
+            found.modules.add(value)
     found.writes |= _may_write_when_used(value)
     if is_users_class(type(value)) and not _is_special(value):
         found.classes.add(type(value))
@@ -184,10 +184,10 @@ def meanings_in(function: types.FunctionType) -> Iterator[Any]:
 
 
 def modules_named(function: types.FunctionType) -> list[types.ModuleType]:
-    """The user's modules that a function names, imports, or reaches as attributes of those."""
+    """The user's modules that a function names, imports, has captured or as a default, or reaches as attributes of those."""
     namespace = function.__globals__
     names = names_in(function.__code__)
-    found = [namespace.get(name) for name in names]
+    found = [*(namespace.get(name) for name in names), *captured_by(function), *defaults_of(function)]
     if imports(function.__code__):  # what has been imported before
         package = f"{namespace.get('__package__') or ''}."
         found += [sys.modules.get(prefix + name) for name in names for prefix in ("", package)]

@@ -69,13 +69,13 @@ def may_write(
     if reached.writes:
         return True
     codes = {f.__code__ for f in reached.functions}
-    found = reached.classes, reached.made, codes, followed
+    found = reached.classes, reached.made, reached.modules, codes, followed
     key = id(function.__code__), *(frozenset(map(id, parts)) for parts in found), frozenset(reached.names)
     known = _known.get(key)
     if known is None or any(part() is None for part in known[1]):  # another may have got its address
         if len(_known) >= _SIZE:
             _known.clear()
-        parts = tuple(map(weakref.ref, (function.__code__, *reached.classes, *reached.made, *codes, *followed)))
+        parts = tuple(map(weakref.ref, (function.__code__, *itertools.chain(*found))))
         known = _known[key] = _search([function], reached, passes_over=passes_over, followed=followed), parts
     return known[0]
 
@@ -212,6 +212,8 @@ class _Search:
     names_any: bool = False
     """Whether names are computed."""
     classes: dict[type, bool] = field(default_factory=dict)
+    modules: list[types.ModuleType] = field(default_factory=list)
+    """Those that somebody holds, whose variables code may read by any name."""
     having: dict[str, list[type]] = field(default_factory=dict)
     """Which of the classes have or inherit something of a name."""
     writes: bool = False
@@ -225,20 +227,32 @@ class _Search:
             for cls in list(self.classes):
                 self.add_members(cls)
         for found in meanings_in(function):
-            if isinstance(found, type):
-                self.add_reached(reached_from((found,), self.passes_over))
-            elif isinstance(found, types.FunctionType):
-                self.waiting.append(found)
-            elif isinstance(found, _HOLDERS) or is_users_class(type(found)):
-                reached = reached_from((found,), self.passes_over)
-                self.writes |= isinstance(found, functools._lru_cache_wrapper | np.ufunc) and reached.writes
-                self.add_reached(reached)
+            self.add_meaning(found)
+
+    def add_meaning(self, found: Any) -> None:
+        """What a name stands for."""
+        if isinstance(found, type):
+            self.add_reached(reached_from((found,), self.passes_over))
+        elif isinstance(found, types.FunctionType):
+            self.waiting.append(found)
+        elif isinstance(found, _HOLDERS) or is_users_class(type(found)):
+            reached = reached_from((found,), self.passes_over)
+            self.writes |= isinstance(found, functools._lru_cache_wrapper | np.ufunc) and reached.writes
+            self.add_reached(reached)
+
+    def add_module(self, module: types.ModuleType) -> None:
+        if not any(module is each for each in self.modules):
+            self.modules.append(module)
+            for name in self.names & vars(module).keys():
+                self.add_meaning(vars(module)[name])
 
     def add_names(self, names: Iterable[str]) -> None:
         for name in set(names) - self.names:
             self.names.add(name)
             for cls in list(self.having.get(name, ())):
                 self.add_method(cls, name)
+            for module in [module for module in self.modules if name in vars(module)]:
+                self.add_meaning(vars(module)[name])
             if name in _MAKERS:
                 for cls in list(self.classes):
                     self.add_class(cls, is_made=True)
@@ -257,6 +271,8 @@ class _Search:
             self.add_class(cls, is_made=False)
         for cls in reached.made:
             self.add_class(cls, is_made=True)
+        for module in reached.modules:
+            self.add_module(module)
 
     def add_class(self, cls: type, is_made: bool) -> None:
         # The constructors of exceptions are called as they are.

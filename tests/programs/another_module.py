@@ -4,6 +4,7 @@ from __future__ import annotations
 
 GRAVITY = 9.81
 RATES = [0.5, 0.25, 0.75]
+KEPT: list[object] = []
 
 
 def pull(x):
@@ -38,10 +39,27 @@ class Ball:
         return self.x / (y - 1.0)
 
 
+    def shrunk(self):
+        return self.v * RATES[0] + self.x * RATES[1]
+
+    def missing(self):
+        self.v = self.x * self.x
+        return self.v * NOWHERE  # noqa: F821
+
+
 class Heavy(Ball):
+    share = 0.25
+
     def step(self, dt):
         super().step(0.5 * dt)
         self.v = self.v * RATES[0]
+
+    @staticmethod
+    def halved(x):
+        return 0.5 * x * x
+
+    def pulled(self, x):
+        return self.x * pull(x)
 
 
 class Room:
@@ -57,6 +75,14 @@ class Room:
 
 def new_ball(x):
     return Ball(x, 0.1)
+
+
+def filled(x, n):
+    found = [0.0] * n
+    KEPT.append(found)
+    for i in range(n):
+        found[i] = x * (i + 1) + found[i - 1]
+    return sum(KEPT.pop())
 
 
 def slow(ball, rate=RATES[1]):

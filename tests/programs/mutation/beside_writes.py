@@ -10,7 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tests.programs import another_module
+from tests.programs.another_module import Ball
 from tests.programs.mutation.table import V3, K, program
+
+N = 4
 
 
 class Box:
@@ -418,3 +422,48 @@ def dict_in_a_tuple_of_a_list(x):
     again[0]["a"] = 0.5 * x
     kept({"table": table})[0].v["table"]["b"] = x * x
     return table["a"] * 2.0 + again[0]["a"] * table["b"]
+
+
+SEEN: list[float] = []
+RATES = [0.1, 0.2]
+
+
+@program(K, N, features="class of another module, list of the module")
+def ball_beside_a_list_of_the_module(x, n):
+    ball = Ball(x)
+    SEEN.append(x)
+    for _ in range(n):
+        ball.step(0.1)
+    ball.v = ball.v * RATES[1]
+    return ball.shrunk() * ball.energy * SEEN.pop()
+
+
+@program(K, features="class of another module, missing variable, list of the module")
+def missing_beside_a_list_of_the_module(x):
+    ball = Ball(x)
+    SEEN.append(x)
+    ball.v = ball.v + SEEN.pop() * ball.x
+    return ball.missing() if x < 0.0 else ball.v
+
+
+class Holder:
+    def __init__(self, module):
+        self.module = module
+
+
+HOLDER = Holder(another_module)
+
+
+@program(K, N, features="module that an object holds")
+def function_of_a_module_that_an_object_holds(x, n):
+    return HOLDER.module.filled(x, n)
+
+
+def _capturing(module):
+    def function_of_a_captured_module(x, n):
+        return module.filled(x, n) * module.GRAVITY
+
+    return function_of_a_captured_module
+
+
+program(K, N, features="module that is captured")(_capturing(another_module))

@@ -577,3 +577,98 @@ def an_expression_asks_for_an_iterator_when_it_is_made(x):
     except TypeError:
         items.append(x[1] * x[0])
     return math.prod(items)
+
+
+def closing(log, x, n=5):
+    try:
+        for i in range(n):
+            yield x * (i + 1)
+    finally:
+        log.append(x * x)
+
+
+@program(0.7, features="generator, finally, break")
+def left_by_break(x):
+    log = []
+    for v in closing(log, x):
+        if v > 1.0:
+            break
+    return log[0] * v
+
+
+@program(0.7, features="generator, finally, break, else, nested")
+def left_by_break_in_loops(x):
+    log, total = [0.5], 0.0
+    for i in range(3):
+        for v in closing(log, x * (i + 1)):
+            for w in closing(log, v):
+                if w > 1.0:
+                    break
+            total = total + w * log[-1]
+            if v > 1.2:
+                break
+        else:
+            total = total * 2.0
+    return total * log[-1] * log[-2] * len(log)
+
+
+@program(0.7, features="generator, with, enumerate, zip, break")
+def left_by_break_among_others(x):
+    log = [0.5]
+
+    def managed():
+        with contextlib.closing(Appending(log, x)) as appending:
+            while True:
+                yield appending.x * log[0]
+
+    for i, v in enumerate(managed()):
+        if i == 2:
+            break
+    for w, u in zip(closing(log, x), closing(log, x * 2.0)):
+        if u > 2.0:
+            break
+    return v * w * u * log[1] * log[2] * log[3]
+
+
+class Appending:
+    def __init__(self, log, x):
+        self.log, self.x = log, x
+
+    def close(self):
+        self.log.append(self.x**3)
+
+
+@program(0.7, features="generator, finally, break, somebody else has it")
+def left_by_break_and_kept(x):
+    log, kept = [], []
+
+    def keeping():
+        kept.append(closing(log, x))
+        return kept[0]
+
+    for v in keeping():
+        break
+    for w in (again := closing(log, x * 2.0)):
+        break
+    n = len(log)
+    return v * w * (n + 1) * (next(kept[0]) + next(again)) * sum(kept[0]) * sum(again) * log[0] * log[1]
+
+
+class Numbers:
+    def __init__(self, x):
+        self.x = x
+
+    def items(self):
+        for i in range(4):
+            yield self.x * i
+
+
+@program(0.7, features="method called items, of what are no pairs")
+def items_that_are_no_pairs(x):
+    numbers, total = Numbers(x), 0.0
+    for v in numbers.items():
+        total = total + v * v
+    for i, v in enumerate(numbers.items()):
+        numbers.x = numbers.x * 1.1
+        total = total + v * i
+    return total

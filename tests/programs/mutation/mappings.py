@@ -10,6 +10,7 @@ import numpy as np
 from tests.programs.mutation.table import V3, W3, K, program
 
 STATE = {"a": 0.5, "b": -1.2, "c": 0.8}
+STATE_OF: list[object] = []
 
 
 @program(0.8, 1.3, features="item write")
@@ -231,3 +232,25 @@ def interpreter_of_assignments(x, y):
         a, b = names[left], names[right]
         names[target] = a * b if operator == "*" else a + b
     return names["p"] * names["x"]
+
+
+@program(0.8, 1.3, features="method of a dict that map calls")
+def got_by_map(x, y):
+    d = {"a": x}
+    STATE_OF.append(d)
+    d["b"] = x * y
+    first = sum(map(d.get, "abc"[:2]))
+    d["a"] = first * max(map(d.get, "ab"))
+    STATE_OF.pop()
+    return sum(map(d.setdefault, "ab")) * sum(map(d.pop, "ba"))
+
+
+@program(0.8, 1.3, features="method of a dict that map calls, try")
+def got_by_map_after_an_exception(x, y):
+    d = {"a": x, "b": y}
+    try:
+        d["c"] = sum(map(d.get, "ab"))
+        d["d"] = list(map(d.get, "bca"))[1] * d["e"]
+    except KeyError:
+        d["a"] = sum(map(d.get, "abc")) * x
+    return sum(map(d.get, "abc"))

@@ -91,3 +91,15 @@ def counted_by_another_module(x):
     ball = Ball(x)
     ball.x = another_module.counted(ball.x)
     return ball.x**2
+
+
+@program(X, features="class of another module, imported in the function")
+def imported_class_of_another_module(x):
+    from tests.programs.another_module import Heavy as Light
+
+    return Light.halved(x) * Light.share * Light.pulled(Light(x), x)
+
+
+@program(X, N, features="module that is a default")
+def function_of_a_module_that_is_a_default(x, n, module=another_module):
+    return module.filled(x, n)
