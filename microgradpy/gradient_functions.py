@@ -60,10 +60,14 @@ def note_held(function: Callable[..., Any], kind: str, *of: Any) -> None:
 
 def held_by(function: Any) -> tuple[Any, ...] | None:
     """By what a function that differentiates was made, and of what; None for any other."""
-    return vars(function).get(_MADE_OF) if isinstance(function, types.FunctionType) else None
+    if not isinstance(function, types.FunctionType):
+        return None
+    found: tuple[Any, ...] | None = vars(function).get(_MADE_OF)
+    return held_by(vars(function)[_LIVE]()) if found is None and _LIVE in vars(function) else found
 
 
-_MADE_OF = "__made_of__"
+_MADE_OF, _LIVE = "__made_of__", "__live__"
+"""The attributes of functions that were made here, and of those of the cache on disk, which make one when it is wanted."""
 
 
 def filled(x: Any, bar: Any, is_fresh: Any) -> Any:

@@ -164,6 +164,8 @@ _STANDS_FOR: dict[Any, Callable[..., Any]] = {
 
 def definition(f: Any) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
     """What is differentiated in the place of a function that differentiates, and what it is given first."""
+    if getattr(f, "__module__", "") == _FRONT:
+        f = getattr(api, f.__name__, f)
     try:
         found = _STANDS_FOR.get(f)
     except TypeError:
@@ -174,6 +176,8 @@ def definition(f: Any) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
     return None if held is None else (_HELD[held[0]], held[1:])
 
 
+_FRONT = "microgradpy.disk.front"
+"""The module of what stands for functions of `api` where there is a cache on disk."""
 _HELD: dict[str, Callable[..., Any]] = {
     "grad": held_gradient_of_call, "jac": held_jacobian_of_call, "hess": hessian_of_call, "hessp": held_product_of_call,
 }  # fmt: skip

@@ -112,6 +112,7 @@ def _held(f: Callable[..., Any], name: str, argnums: Any, has_aux: bool) -> Call
         with _BOUNDARY:
             return held.call(args, kwargs)
 
+    vars(differentiated)["__live__"] = held.compiled
     _note(differentiated)
     return differentiated
 
@@ -135,10 +136,15 @@ class _Held:
             return self._call(args)
         return self._compiled(args, kwargs)
 
-    def _compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def compiled(self) -> Callable[..., Any]:
+        """What the compiler makes in its place."""
         if self.live is None:
             self.live = getattr(_api(), self.name)(self.f, self.argnums)
-        return self.live(*args, **kwargs)
+        assert self.live is not None
+        return self.live
+
+    def _compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.compiled()(*args, **kwargs)
 
     def _call(self, args: tuple[Any, ...]) -> Any:
         count = len(args)
@@ -183,6 +189,9 @@ def join() -> None:
     if not _is_joined:
         _is_joined.append(importlib.import_module(f"{_PACKAGE}.runtime.markers"))
         _is_joined[0].NESTED_DIFFERENTIATION.update((*_made, grad, gradient, value_and_grad, value_and_gradient))
+        nested = importlib.import_module(f"{_PACKAGE}.rules.nested")
+        for maker in (grad, value_and_grad):
+            nested.holds(maker)
 
 
 def _is_usual() -> bool:
