@@ -166,6 +166,8 @@ def definition(f: Any) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
     """What is differentiated in the place of a function that differentiates, and what it is given first."""
     if getattr(f, "__module__", "") == _FRONT:
         f = getattr(api, f.__name__, f)
+        if f in nested.MAKERS:
+            return f, ()
     try:
         found = _STANDS_FOR.get(f)
     except TypeError:

@@ -189,9 +189,6 @@ def join() -> None:
     if not _is_joined:
         _is_joined.append(importlib.import_module(f"{_PACKAGE}.runtime.markers"))
         _is_joined[0].NESTED_DIFFERENTIATION.update((*_made, grad, gradient, value_and_grad, value_and_gradient))
-        nested = importlib.import_module(f"{_PACKAGE}.rules.nested")
-        for maker in (grad, value_and_grad):
-            nested.holds(maker)
 
 
 def _is_usual() -> bool:
