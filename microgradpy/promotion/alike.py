@@ -8,6 +8,7 @@ from typing import Any
 from microgradpy.dataclasses import replace
 from microgradpy.promotion.base import Walk
 from microgradpy.promotion.findings import RANKS, Escapes, Nests, Shrinks
+from microgradpy.promotion.object_keys import check_same_keys
 from microgradpy.promotion.places import Known, ListOf, Object, Part, Table, lists_of, tables_of_object
 from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import CLASSES, KEYED
@@ -43,6 +44,7 @@ def check_keys(walker: Walk, a: Object, b: Object) -> None:
         kind = keys.setdefault(a.origin, keys.get(b.origin))
         if keys.setdefault(b.origin, kind) != kind:
             raise Escapes(a.origin)
+        check_same_keys(walker, a.origin, b.origin)
 
 
 def check_same_class(a: Known, b: Known) -> None:

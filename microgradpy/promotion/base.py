@@ -69,7 +69,7 @@ from microgradpy.promotion.places import (
 )
 from microgradpy.runtime.fields import append, put
 from microgradpy.runtime.heaps import LISTS
-from microgradpy.runtime.keyed import Keyed
+from microgradpy.runtime.keyed import ORDER, Keyed
 
 MOST_STATEMENTS = 3_000
 
@@ -120,6 +120,8 @@ class Walk(ABC):
         """What may not be written into here: an exception may leave a write without a trace in the variables."""
         self.out: list[Statement] = []
         self.loop: Any = None
+        self.unit: Any = None
+        """The function that calls itself in which the walk is."""
         self.constructed: set[Place] = set()
         self.consumed: set[Generator | Iterated] = set()
         self.generators = 0
@@ -409,6 +411,8 @@ class Walk(ABC):
         """Refuse a write that is not followed, and note that there is one."""
         self.check_writable(place)
         owner = self.owners.get(place)
+        if self.unit is not None and name == ORDER:
+            self.unit.note_rearranged(self, owner or place)
         if owner is not None:
             self.check_writable(owner)
             if (owner, name) not in self.fields:

@@ -26,6 +26,7 @@ from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks, Writ
 from microgradpy.promotion.functions import Named, is_followed
 from microgradpy.promotion.inlining import Inlining, is_only_in_sight
 from microgradpy.promotion.iterated import iterated
+from microgradpy.promotion.object_keys import check_dict_asked, may_be_key
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.partials import new_partial, partial_of_module
 from microgradpy.promotion.places import (
@@ -89,6 +90,7 @@ class Calls(Inlining):
     def called_as(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """Append what becomes of a call of something that is known, with what it is given."""
         self.check_called(callee, (*arguments, *keywords.values()))
+        check_dict_asked(self, callee, arguments)
         found = self.call(op, callee, arguments, keywords, frame)
         if found is None:
             self.emit(op, callee, arguments, keywords, frame)
@@ -201,6 +203,8 @@ class Calls(Inlining):
 
     def makes_dict(self, op: Op, origin: Origin, arguments: tuple[Known, ...], frame: Frame) -> bool:
         """Make a dict that is in sight; whether it is one. What is empty, or holds values only, is made as it stands."""
+        if op.arguments and origin not in self.facts.written and any(may_be_key(self, key) for key in arguments[::2]):
+            raise Writes(origin)
         if op.arguments and origin in self.facts.written - self.facts.barred:
             self.new_filled_dict(op, arguments, frame)
         elif _has_own_keys(op.arguments[::2]):

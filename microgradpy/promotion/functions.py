@@ -81,7 +81,6 @@ class Functions(Walker):
         self.codes: list[types.CodeType] = []
         """The code of what is being written where it is called, since the last function that calls itself."""
         self.recursions: list[Recursion] = []
-        self.unit: Recursion | None = None
         self.inside_of: list[types.FunctionType] = []
         """The functions that are being written where they are called, outermost first."""
         self.written: dict[types.FunctionType, frozenset[int]] = {}

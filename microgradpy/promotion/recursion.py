@@ -39,12 +39,13 @@ from microgradpy.promotion.places import (
     Object,
     Packed,
     Packing,
+    Place,
     Table,
     Values,
     is_thing,
     origin_of,
 )
-from microgradpy.runtime.keyed import IN_PLACE
+from microgradpy.runtime.keyed import IN_PLACE, ORDER
 
 _MOST_PASSES = 24
 _NONE = Const(None)
@@ -153,6 +154,8 @@ class Recursion:
     read: dict[Field, Slot] = field(default_factory=dict)
     changed: dict[Field, Slot] = field(default_factory=dict)
     summed: set[Field] = field(default_factory=set)
+    rearranged: dict[Object, None] = field(default_factory=dict)
+    """The lists, dicts and sets from outside of which it changes the order, in place."""
     free: tuple[Var, ...] = ()
     result: Slot = field(default_factory=lambda: Slot("", is_open=True))
     apart: Any = None
@@ -194,6 +197,8 @@ class Recursion:
                 handed.append(self.handed(fields, key, walker, walker.fields[key]))
         for key in self.changed:
             self.note_write(walker, key)
+        for place in self.rearranged:
+            walker.check_write(place, ORDER)
         return self.emit(walker, op, (*handed, *self.free, *own), frame)
 
     def handed(self, slots: dict[Any, Slot], key: Any, walker: Walk, known: Known) -> Value:
@@ -235,6 +240,14 @@ class Recursion:
 
     def fields(self) -> dict[Field, Slot]:
         return self.changed | self.read
+
+    def note_rearranged(self, walker: Walk, place: Place) -> None:
+        """Note that an order is changed: that is nothing a call gives back, as it is one and the same everywhere."""
+        if not isinstance(place, Object) or place.cls not in IN_PLACE or place in self.rearranged:
+            return
+        if (place, ORDER) in self.outside:
+            self.rearranged[place] = None
+            self.is_wider = True
 
     # The function
 
@@ -278,12 +291,10 @@ class Recursion:
 
     def walk(self, walker: Any) -> None:
         """Walk the function until nothing more turns out of it."""
-        state = walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes, walker.fixed
+        state = walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes
         entry, handed, consumed = walker.fields, set(walker.handed), set(walker.consumed)
         standing = set(walker.standing)
         owners = {place for place, _ in entry}
-        # An order that changes in place is no result that a call could give back.
-        walker.fixed |= {place for place in owners if isinstance(place, Object) and place.cls in IN_PLACE}
         try:
             for _ in range(_MOST_PASSES):
                 self.is_wider = False
@@ -299,7 +310,7 @@ class Recursion:
             else:
                 raise NotInSight
         finally:
-            walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes, walker.fixed = state
+            walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes = state
             walker.fields, walker.handed = entry, handed
         for key in self.changed:
             if key[0] in walker.shown and key not in self.summed:

@@ -465,6 +465,7 @@ KEYED = (Keyed, Grouped, Nested, Defaulted, Counted, Ordered, Members)
 CLASSES = (*heaps.CLASSES, *KEYED)
 IN_PLACE = tuple(cls for cls in CLASSES if cls not in written_out.CLASSES)
 """Those that have an order, which is changed in place."""
+ORDER = "_order"
 FIELDS = (*arranged.FIELDS, "_default")
 TAKE_KEYS: frozenset[Any] = frozenset({
     is_under, place_under, place_or_none, taken_under, taken_or_none, put_under, forget, move_key,

@@ -1,0 +1,138 @@
+"""Objects as keys of dicts and items of sets: their numbers, if their class leaves it to Python which of them are equal.
+
+    if node not in seen:            if node not in seen:
+        seen.add(node)                  seen.add(node)            with the number of the node
+
+What keys are is found out where one is put or asked for first (`Refers`): objects of a class, or tuples with such. Keys of one
+dict are of one sort, as a number would be equal to that of an object.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from microgradpy.ir.nodes import Const, Op, Value, Var
+from microgradpy.passes.typed_builder import is_getattr
+from microgradpy.promotion.findings import Escapes, Origin, Refers, Writes
+from microgradpy.promotion.forms import encoded, form_of, form_of_item, joined_classes
+from microgradpy.promotion.places import (
+    AnyOf,
+    Element,
+    Family,
+    Frame,
+    Known,
+    Object,
+    Packed,
+    Table,
+    is_thing,
+    tables_of,
+)
+from microgradpy.runtime.keyed import (
+    CLASSES,
+    first_key,
+    forget,
+    group_of,
+    last_key,
+    move_key,
+    place_under,
+    take_member,
+    taken_group,
+    taken_under,
+)
+
+_KEYS = "keys"
+_MAY_RAISE = frozenset({place_under, taken_under, forget, move_key, group_of, taken_group, take_member})
+_ASK = (operator.getitem, operator.contains, operator.setitem, operator.delitem)
+_METHODS = ("get", "pop", "setdefault")
+
+
+def key_of_keys(keys: Origin) -> Origin:
+    """What it is known by what the keys of a dict refer to."""
+    return (*keys, _KEYS)
+
+
+def number_of_key(walker: Any, function: Any, keys: Origin, known: Known, owner: Origin) -> Value:
+    """What a function of a dict gets for a key; the keys of the dict are known by `keys`."""
+    form = walker.form_of(key_of_keys(keys))
+    if form is None and not is_thing(known):
+        return known  # type: ignore[return-value]
+    if isinstance(known, Object) and known.cls not in CLASSES and walker.facts.may_be_pooled(known.origin):
+        raise Escapes(known.origin)
+    asked = form_of_item(known)
+    if asked is None or not all(is_by_identity(walker, table) for table in _tables(walker.made_of(asked))):
+        raise Escapes(owner)
+    if form is None:
+        if keys in walker.facts.keys:
+            raise Escapes(owner)  # there are keys of another sort
+        raise Refers(key_of_keys(keys), asked)
+    wider = joined_classes(form, known) if isinstance(known, Element | AnyOf) else None
+    if wider is not None and wider != form_of(form):
+        raise Refers(key_of_keys(keys), wider)
+    if isinstance(known, Element) and not walker.is_there(known):
+        raise Escapes(owner)
+    if walker.trying and function in _MAY_RAISE:
+        raise Escapes(owner, is_tried=True)  # who catches the error would see the number in it
+    found = walker.code_of(form, known) if isinstance(form, Family) else encoded(form, known)
+    if found is None:
+        raise Escapes(_other_table(known) or owner)
+    return found  # type: ignore[no-any-return]
+
+
+def is_by_identity(walker: Any, table: Table) -> bool:
+    """Whether an object of a class is equal to itself only."""
+    return all(walker.member(table.cls, name) is getattr(object, name) for name in ("__eq__", "__hash__"))
+
+
+def may_be_key(walker: Any, known: Known) -> bool:
+    """Whether something in sight may be a key of a dict that is an object of the library's classes."""
+    return isinstance(known, Element | AnyOf | Packed) or (
+        isinstance(known, Object) and known.cls not in CLASSES and walker.facts.may_be_pooled(known.origin)
+    )
+
+
+def objects_of_keys(walker: Any, op: Op, function: Any, keys: Origin, owner: Origin, read: Known, frame: Frame) -> Known:
+    """What has been read of the keys of a dict: a list of them, or the first or last one."""
+    form = walker.form_of(key_of_keys(keys))
+    if form is None:
+        return read
+    if function in (first_key, last_key):
+        return walker.meant_by(form, read)  # type: ignore[no-any-return]
+    if op.results[0] not in frame.values:
+        walker.bind(op.results[0], read, frame)
+    return walker.new_numbers(op, form, owner, frame, holds_none=False)  # type: ignore[no-any-return]
+
+
+def check_same_keys(walker: Any, a: Origin, b: Origin) -> None:
+    """Refuse to let something stand for two dicts of which the keys are not alike."""
+    refers = walker.facts.refers
+    ours, theirs = refers.get(key_of_keys(a)), refers.get(key_of_keys(b))
+    if ours == theirs:
+        return
+    if ours is None or theirs is None:
+        raise Refers(key_of_keys(b if theirs is None else a), ours or theirs)
+    raise Escapes(a)
+
+
+def _tables(form: Any) -> tuple[Table, ...]:
+    return tuple(each for each in tables_of(form) if isinstance(each, Table))
+
+
+def _other_table(known: Known) -> Origin | None:
+    """The list that an object is in, if that is no pool: all objects of its class may be in one."""
+    return known.table.origin if isinstance(known, Element) and not known.table.is_pool else None
+
+
+def check_dict_asked(walker: Any, callee: Known, given: tuple[Known, ...]) -> None:
+    """Let a dict be in sight that is asked for an object, or gets one as a key."""
+    if isinstance(callee, Const) and callee.value in _ASK and len(given) > 1:
+        target, key = given[:2]
+    elif isinstance(callee, Var) and given:
+        read = walker.kinds.builder.producers.get(callee)
+        if read is None or not is_getattr(read.callee) or read.arguments[1] not in map(Const, _METHODS):
+            return
+        target, key = read.arguments[0], given[0]
+    else:
+        return
+    if may_be_key(walker, key) and walker.is_dict_made(target):
+        raise Writes(walker.fresh[target])
