@@ -17,13 +17,13 @@ from microgradpy.frontend.exceptions import caught
 from microgradpy.ir.kinds import Sequence
 from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var
 from microgradpy.promotion import classes, keying
-from microgradpy.promotion.arranging import WRITING
 from microgradpy.promotion.class_members import member_of_class
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
 from microgradpy.promotion.entries import Entering
 from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks, Writes
 from microgradpy.promotion.functions import Named, is_followed
+from microgradpy.promotion.held import WRITING, check_item_written
 from microgradpy.promotion.inlining import Inlining, is_only_in_sight
 from microgradpy.promotion.iterated import iterated
 from microgradpy.promotion.object_keys import check_dict_asked, may_be_key
@@ -374,6 +374,7 @@ class Calls(Inlining):
 
     def check_call(self, function: Any, given: tuple[Known, ...]) -> None:
         """Let what a call writes into be in sight, and functions that another one of the module gets."""
+        check_item_written(self, function, given)
         is_method = function is getattr and isinstance(given[1], Const) and given[1].value in WRITING
         if is_method and given[0] in self.read_from_dict:
             raise Shrinks(self.read_from_dict[given[0]].origin, Grouped)  # type: ignore[index]

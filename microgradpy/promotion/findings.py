@@ -19,10 +19,12 @@ Origin = tuple[Any, ...]
 
 Form = tuple[Any, ...]
 """What the items of a container refer to: the origin of a table; `("any", tables)`; `("tuple", forms)`, with None for a value
-and `("maybe", table)` for an object that may be None, and for namedtuples `("tuple", forms, class)`; or `("rows", origin)`."""
+and `("maybe", table)` for an object that may be None, and for namedtuples `("tuple", forms, class)`; `("rows", origin)`; or `("held", key, class)`
+for the orders of lists, dicts or sets."""
 
 
 ROWS = "rows"
+HELD = "held"
 
 
 class Escapes(Exception):
@@ -339,6 +341,8 @@ class Facts:
                 self.with_none.add(key)
             case Refers(key=key):
                 self.refers[key] = found.table
+                if found.table[0] == HELD:
+                    self.picks.pop(key, None)
             case Picks(key=key):
                 self.picks[key] = found.table
             case Recurs(code=code):
@@ -374,7 +378,10 @@ class Facts:
         none."""
         origin = origin[:-1] if origin[-1:] == (ROWS,) else origin
         form = self.refers.get(origin)
-        if is_of_items(form):
+        if origin[-1:] == (HELD,):
+            self.refers.pop(origin[:-1], None)
+            self.kept.add(origin)
+        elif is_of_items(form):
             del self.refers[origin]
             self.whole_items.add(origin)
         elif self.may_enter(origin):
@@ -407,6 +414,8 @@ class Facts:
 
     def may_be_otherwise(self, origin: Origin) -> bool:
         """Whether what is made there may be followed in another way."""
+        if origin[-1:] == (HELD,):
+            return origin[:-1] in self.refers
         if self.may_enter(origin) or self.may_be_pooled(origin) or self.entered(origin) is not None:
             return True
         return is_of_items(self.refers.get(origin[:-1] if origin[-1:] == (ROWS,) else origin))
@@ -432,7 +441,7 @@ def is_of_items(form: Form | None) -> bool:
 
 def origins_in(form: Form | None) -> tuple[Origin, ...]:
     """The tables in what a container refers to."""
-    if form is None:
+    if form is None or form[0] == HELD:
         return ()
     if form[0] in ("maybe", ROWS):
         return (form[1],)

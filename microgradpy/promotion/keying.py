@@ -32,7 +32,7 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
-from microgradpy.promotion.findings import Escapes, Keys, Origin, Shrinks
+from microgradpy.promotion.findings import HELD, Escapes, Keys, Origin, Shrinks
 from microgradpy.promotion.fusing import as_step, run_over
 from microgradpy.promotion.grouping import Grouping
 from microgradpy.promotion.object_keys import may_be_key, number_of_key, objects_of_keys
@@ -79,7 +79,7 @@ _FINISH = function_constant(keyed.finish)
 _MADE = {collections.Counter: Counted, collections.OrderedDict: Ordered, set: Members}
 _WITHIN = "within"
 _VIEWS = frozenset({"keys", "values", "items"})
-_OF_SETS = frozenset({"add", "discard", "remove", "clear"})
+_OF_SETS = frozenset({"add", "discard", "remove", "clear", "update"})
 WRITING = frozenset({"pop", "setdefault", "update", "popitem", "clear"})
 """The methods of dicts that write."""
 _SIZES = {"get": (1, 2), "pop": (1, 2), "setdefault": (1, 2), "__getitem__": (1, 1)}
@@ -191,7 +191,8 @@ class Keying(Grouping):
 
     def keys_of_place(self, place: Object) -> Origin:
         """What the keys of a dict are known by: those of all dicts in a dict are alike."""
-        return (*place.origin, _WITHIN) if place in self.owners else place.origin
+        is_within = place in self.owners or place.origin[-1:] == (HELD,)
+        return (*place.origin, _WITHIN) if is_within else place.origin
 
     def checked_key(self, key: Value, keys: Origin, op: Op) -> Value:
         """A key as it is put into a dict: a number that may be differentiated is refused. What the keys of a dict are has to be
@@ -230,6 +231,7 @@ class Keying(Grouping):
         name, place = method.name, method.receiver
         if place.cls is Members:
             is_known = name in _OF_SETS and len(arguments) == (name != "clear") and not keywords
+            is_known &= name != "update" or (arguments[0] is not place and self.is_run_over(arguments[0]))
             return self.of_text(op, place, name if is_known else "", arguments, frame)
         if place.cls in OF_CONTAINERS:
             return self.method_of_grouped(op, method, arguments, keywords, frame)

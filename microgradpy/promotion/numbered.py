@@ -33,9 +33,10 @@ from microgradpy.ir.nodes import (
 from microgradpy.promotion.class_members import class_constant
 from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.copies import Copies
-from microgradpy.promotion.findings import ROWS, Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers, is_of_items
+from microgradpy.promotion.findings import HELD, ROWS, Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers, is_of_items
 from microgradpy.promotion.forms import encoded, form_of, form_of_item, joined_classes, number_of, wider_form
 from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.held import held_by, held_object, hold, order_given
 from microgradpy.promotion.loops import length_of
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
@@ -44,6 +45,7 @@ from microgradpy.promotion.places import (
     Element,
     Family,
     Frame,
+    Held,
     Known,
     ListOf,
     Maybe,
@@ -59,6 +61,8 @@ from microgradpy.promotion.places import (
     origin_of,
 )
 
+from microgradpy.runtime.keyed import Members
+
 _MUL, _ADD, _MOD, _FLOORDIV, _EQ = map(operator_constant, ("mul", "add", "mod", "floordiv", "eq"))
 _BOOL, _GETITEM = function_constant(bool), operator_constant("getitem")
 
@@ -72,6 +76,8 @@ class Numbered(Copies):
         self.tables_made: dict[Origin, Table] = {}
         self.rows_made: dict[Origin, Rows] = {}
         """The lists in lists that change places, by the list where that was found."""
+        self.held_made: dict[Origin, Held] = {}
+        """The lists, dicts and sets that containers have by their orders."""
 
     # Forms
 
@@ -93,6 +99,8 @@ class Numbered(Copies):
         if form[0] == ROWS:
             place = ListOf((*form[1], ROWS), "rows", 1)
             return self.rows_made.setdefault(form[1], Rows(place))
+        if form[0] == HELD:
+            return held_by(self, form)
         if form[0] == "maybe":
             table = self.tables_made.get(form[1])
             return None if table is None else Maybe(table)
@@ -108,6 +116,10 @@ class Numbered(Copies):
         if place.depth:
             return self.row_of(place, item)
         item = self.as_tuple(place, item)
+        if isinstance(item, Object) and item.cls is Members and item not in self.owners and place.of is None:
+            hold(self, place, Members)
+        if isinstance(place.of, Held):
+            return order_given(self, place.of, item)
         if isinstance(place.of, Rows):
             return self.number_of_row(place.of, place, item)
         found = self.code_of(place.of, item) if isinstance(place.of, Family) else encoded(place.of, item)
@@ -245,7 +257,7 @@ class Numbered(Copies):
         return number
 
     @abstractmethod
-    def stands(self, place: Object | ListOf, element: Element | Row | None) -> None:
+    def stands(self, place: Object | ListOf, element: Element | Row | Object | None) -> None:
         """Note that an object or a list is in a list from here on."""
 
     def make_rows(self, place: ListOf) -> None:
@@ -297,6 +309,8 @@ class Numbered(Copies):
             return value
         if isinstance(form, Family):
             return AnyOf(form, value)
+        if isinstance(form, Held):
+            return held_object(self, form.owner, value)
         if isinstance(form, Rows):
             self.counters.add(value)
             return Row(form.place, (value,), None, fresh(value.hint))

@@ -12,24 +12,30 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from microgradpy.ir.kinds import TupleOf
 from microgradpy.ir.nodes import Const, Op, Value, Var
 from microgradpy.passes.typed_builder import is_getattr
-from microgradpy.promotion.findings import Escapes, Origin, Refers, Writes
+from microgradpy.promotion.findings import Escapes, Keys, Origin, Refers, Writes
 from microgradpy.promotion.forms import encoded, form_of, form_of_item, joined_classes
 from microgradpy.promotion.places import (
     AnyOf,
+    Display,
     Element,
     Family,
     Frame,
     Known,
+    ListOf,
     Object,
     Packed,
+    Picked,
     Table,
+    form_of_items,
     is_thing,
     tables_of,
 )
 from microgradpy.runtime.keyed import (
     CLASSES,
+    Members,
     first_key,
     forget,
     group_of,
@@ -91,6 +97,27 @@ def may_be_key(walker: Any, known: Known) -> bool:
     )
 
 
+def are_objects(walker: Any, items: Known) -> bool:
+    """Whether something gives objects that go by numbers, or nothing."""
+    return _is_empty(walker, items) or isinstance(items, Packed | Display | Table | Picked) or form_of_items(items) is not None
+
+
+def _is_empty(walker: Any, items: Known) -> bool:
+    is_known = isinstance(items, ListOf) and items.sort == "list" and walker.contents_known(items) == ()
+    return is_known or walker.kinds.of(items) == TupleOf(()) or (isinstance(items, Const) and items.value == ())
+
+
+def set_of(walker: Any, op: Op, origin: Origin, items: Known, frame: Frame) -> Object:
+    """`set(objects)`"""
+    place: Object = walker.new_keyed(op, origin, Members, (), frame)
+    if isinstance(items, Packed | Display):
+        for each in items.items if isinstance(items, Display) else walker.items_of_packed(op, items):
+            walker.of_text(op, place, "add", (each,), frame)
+    elif not _is_empty(walker, items):
+        walker.of_text(op, place, "update", (items,), frame)
+    return place
+
+
 def objects_of_keys(walker: Any, op: Op, function: Any, keys: Origin, owner: Origin, read: Known, frame: Frame) -> Known:
     """What has been read of the keys of a dict: a list of them, or the first or last one."""
     form = walker.form_of(key_of_keys(keys))
@@ -101,6 +128,16 @@ def objects_of_keys(walker: Any, op: Op, function: Any, keys: Origin, owner: Ori
     if op.results[0] not in frame.values:
         walker.bind(op.results[0], read, frame)
     return walker.new_numbers(op, form, owner, frame, holds_none=False)  # type: ignore[no-any-return]
+
+
+def join_keys(walker: Any, a: Origin, b: Origin) -> None:
+    """Let the keys of one set be known among those of others, with which it is from here on."""
+    kinds = walker.facts.keys
+    if a in kinds and kinds.setdefault(b, kinds[a]) not in (None, kinds[a]):
+        kinds[b] = None
+    if walker.keys_given.get(b, kinds.get(b)) != kinds.get(b):
+        raise Keys(b)
+    check_same_keys(walker, a, b)
 
 
 def check_same_keys(walker: Any, a: Origin, b: Origin) -> None:
