@@ -57,6 +57,7 @@ from microgradpy.promotion.spread import options, positions
 from microgradpy.promotion.stores import is_array
 from microgradpy.promotion.writers import written_captures
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import Grouped, Keyed, Nested
 from microgradpy.runtime.making import tie
 from microgradpy.runtime.suspension import is_generator
@@ -131,7 +132,10 @@ class Calls(Inlining):
         elif not shows:
             arguments = tuple(self.apart(known, op, frame) if is_array(known) else known for known in arguments)
             self.lent |= {known for known in arguments if is_array(known) and known not in self.shown}  # type: ignore[misc]
-        given = tuple(self.plain(known, shows=shows or not isinstance(known, View), hands=hands) for known in arguments)
+        given = tuple(
+            self.plain(known, shows=shows or not isinstance(known, View), hands=hands and (shows or not _is_order(known)))
+            for known in arguments
+        )
         named = tuple((name, self.plain(known, hands=hands)) for name, known in keywords.items())
         results = tuple(self.define(result, frame) for result in op.results)
         if isinstance(head, Const) and head.value is len:
@@ -472,6 +476,11 @@ class Calls(Inlining):
             self.emit(op, op.callee, (self.now(first),), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
         return self.made_of_list(op, function, first, arguments, frame) if isinstance(first, ListOf) else None
+
+
+def _is_order(known: Known) -> bool:
+    """Whether something is a list whose items change places, of which others get a copy."""
+    return isinstance(known, Object) and known.cls in LISTS
 
 
 def is_keyed(known: Known) -> bool:

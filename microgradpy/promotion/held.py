@@ -17,7 +17,6 @@ from microgradpy.ir.kinds import Sequence, is_list, is_proven
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, fresh, function_constant
 from microgradpy.promotion.findings import HELD, Escapes, Form, Origin, Refers, Shrinks, Writes
 from microgradpy.promotion.object_keys import join_keys
-from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import CONTENTS, THERE, DictOf, Frame, Held, Known, ListOf, Object
 from microgradpy.runtime.arranged import Arranged, new_order
 from microgradpy.runtime.keyed import ITEMS, ORDER, Grouped, Keyed, Members, Nested, new_dict
@@ -50,7 +49,11 @@ def check_may_be_held(walker: Any, place: ListOf, item: Object) -> None:
 def check_item_written(walker: Any, function: Any, given: tuple[Known, ...]) -> None:
     """Let the lists and dicts in a container be held there if one of them is written into."""
     item = given[0] if given else None
-    if not isinstance(item, Var) or item not in walker.read_from:
+    if not isinstance(item, Var):
+        return
+    for each in walker.either.get(item, ()):
+        check_item_written(walker, function, (each, *given[1:]))
+    if item not in walker.read_from:
         return
     name = given[1].value if function is getattr and isinstance(given[1], Const) else ""
     if name not in WRITING | _OF_DICTS and function not in _WRITE:
@@ -88,7 +91,7 @@ def make_held(walker: Any, place: ListOf) -> None:
     owner = place.of.owner if isinstance(place.of, Held) else None
     if owner is None or (owner, ORDER) in walker.fields:
         return
-    walker.fields[owner, THERE] = walker.fields[owner, ORDER] = NONE
+    walker.fields[owner, THERE] = walker.fields[owner, ORDER] = Const(None)
     walker.made_in[owner] = walker.out
     if owner.cls is Members:
         return
@@ -103,13 +106,21 @@ def held_object(walker: Any, owner: Object, order: Value) -> Object:
     """One of the lists, dicts or sets, by its order."""
     place = Object(owner.origin, owner.cls, owner.constructor, owner.hint)
     walker.made_in[place] = walker.out
-    walker.fields[place, THERE], walker.fields[place, ORDER] = NONE, order
+    walker.fields[place, THERE], walker.fields[place, ORDER] = Const(None), order
     if owner.cls is not Members:
         if (owner, ITEMS) not in walker.fields:
             raise Escapes(owner.origin)
         walker.fields[place, ITEMS] = walker.fields[owner, ITEMS]
     walker.owners[place] = owner
+    walker.helped = True
     return place
+
+
+def is_held(walker: Any, known: tuple[Known, ...], owner: Object) -> bool:
+    """Whether some are lists, dicts or sets of one container, any of which may be meant then."""
+    return owner.origin[-1:] == (HELD,) and all(
+        isinstance(each, Object) and each.cls is owner.cls and walker.owners.get(each) is owner for each in known
+    )
 
 
 def order_given(walker: Any, held: Held, item: Known) -> Value:

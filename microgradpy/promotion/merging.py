@@ -12,6 +12,7 @@ from microgradpy.ir.nodes import Const, Op, Opcode, Statement, Terminator, Value
 from microgradpy.promotion.alike import are_alike, check_alike, check_keys, check_own, check_pooled, check_same_class, other_of
 from microgradpy.promotion.base import Walk, field_hint, fields_of
 from microgradpy.promotion.findings import Escapes, Origin
+from microgradpy.promotion.held import held_object, is_held
 from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
@@ -35,7 +36,7 @@ from microgradpy.promotion.places import (
     origin_of,
     tables_of_object,
 )
-from microgradpy.runtime.keyed import CLASSES
+from microgradpy.runtime.keyed import CLASSES, ORDER
 
 
 @final
@@ -141,6 +142,9 @@ class Merge:
                 self.walker.check_entering(first)
                 self.walker.check_entering(other)
                 check_same_class(first, other)
+        if (owner := self.walker.owners.get(first)) is not None and is_held(self.walker, known, owner):  # type: ignore[arg-type]
+            orders = tuple(arm.fields[each, ORDER] for arm, each in zip(self.arms, known, strict=True))  # type: ignore[index]
+            return held_object(self.walker, owner, self.of(orders, variable))  # type: ignore[arg-type]
         if all(isinstance(each, Object | Part) for each in known):
             return self.objects(self.made_objects(known))
         if isinstance(first, ListOf | Table) and all(are_alike(first, each) for each in known) and self.are_own(known):
