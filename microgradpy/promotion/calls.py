@@ -18,6 +18,7 @@ from microgradpy.ir.kinds import Sequence
 from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var
 from microgradpy.promotion import classes, keying
 from microgradpy.promotion.class_members import member_of_class
+from microgradpy.promotion.comparing import COMPARE, compared, is_among
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
 from microgradpy.promotion.entries import Entering
@@ -356,7 +357,9 @@ class Calls(Inlining):
         if isinstance(function, types.BuiltinFunctionType) and function in _OF_VALUES and not keywords:
             return _OF_VALUES[function](self, op, arguments, frame)
         if function is new_cell and not arguments:
-            return Cell((*frame.path, op.results[0]), op.results[0].hint.removesuffix("_cell"))
+            cell = Cell((*frame.path, op.results[0]), op.results[0].hint.removesuffix("_cell"))
+            self.made_in[cell] = self.out
+            return cell
         if function is functools.partial:
             return new_partial(self, op, arguments, keywords, frame)
         if isinstance(function, type) and not (rrule.has(function) or is_non_differentiable(function)):
@@ -463,6 +466,8 @@ class Calls(Inlining):
             return None
         known = Entering.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
         found = None if known is None else known(self, op, arguments, frame)
+        if found is None and function is operator.contains:
+            found = is_among(self, op, arguments, frame)
         if found is not None:
             return found
         if function in OPERATORS and any(isinstance(each, Object | Element) for each in arguments):
@@ -543,6 +548,7 @@ _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]]
     dict: Calls.gathered,
     bool: Calls.negated,
     operator.not_: Calls.negated,
+    **dict.fromkeys(COMPARE, compared),
     **dict.fromkeys((sum, max, min, tuple, sorted), Calls.summed),
     **CONTEXTS,
 }

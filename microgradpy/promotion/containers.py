@@ -12,6 +12,7 @@ from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import column_hint, fields_of
+from microgradpy.promotion.cells import column_of, is_variable
 from microgradpy.promotion.findings import ROWS, Escapes, Facts, Holds, Origin, Picks, Refers, Writes
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.held import WRITING, check_may_be_held, hold, make_held
@@ -175,7 +176,7 @@ class Containers(Numbered):
             self.stands(each, Element(table, Const(number)))
         self.bind(op.results[0], table, frame)
 
-    def stands(self, place: Object | ListOf, element: Element | Row | Object | None) -> None:
+    def stands(self, place: Object | ListOf | Cell, element: Element | Row | Object | None) -> None:
         """Note that an object or a list is in a list from here on."""
         if place in self.standing or place in self.real or (isinstance(place, Object) and place.merged):
             raise Escapes(place.origin)
@@ -439,6 +440,8 @@ class Containers(Numbered):
 
     def write_cell(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         cell, value = arguments
+        if is_variable(cell):
+            return self.write_item(op, (column_of(cell), cell.index, value), frame)  # type: ignore[union-attr, arg-type]
         if not isinstance(cell, Cell):
             return None
         self.helped = True
@@ -447,6 +450,8 @@ class Containers(Numbered):
 
     def read_cell(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         cell = arguments[0]
+        if is_variable(cell):
+            return self.read_item(op, (column_of(cell), cell.index), frame)  # type: ignore[union-attr, arg-type]
         if isinstance(cell, Cell):
             if (cell, CONTENTS) not in self.fields:
                 raise Escapes(cell.origin)

@@ -19,8 +19,8 @@ Origin = tuple[Any, ...]
 
 Form = tuple[Any, ...]
 """What the items of a container refer to: the origin of a table; `("any", tables)`; `("tuple", forms)`, with None for a value
-and `("maybe", table)` for an object that may be None, and for namedtuples `("tuple", forms, class)`; `("rows", origin)`; or `("held", key, class)`
-for the orders of lists, dicts or sets."""
+and `("maybe", table)` for an object that may be None, and for namedtuples `("tuple", forms, class)`; `("rows", origin)`; or
+`("held", key, class)` for the orders of lists, dicts or sets."""
 
 
 ROWS = "rows"
@@ -253,6 +253,8 @@ class Facts:
     """The classes that stand for functions in containers, by the code of those that are made inside, and by the others."""
     bodies: dict[type, Any] = field(default_factory=dict)
     """Which functions these are: what makes them, or a constant."""
+    cells: dict[Any, type] = field(default_factory=dict)
+    """The classes that stand for variables which functions have captured, another one each, by the variable for the cell."""
     functions_made: dict[Origin, type] = field(default_factory=dict)
     """Where they are made."""
     recursive: set[types.CodeType] = field(default_factory=set)

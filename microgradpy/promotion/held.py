@@ -3,9 +3,9 @@
     self.history.append(x)          order = particle_history[k];  values.append(x);  order.append(len(values) - 1)
     buckets[k].append(v)            order = buckets[k];           values.append(v);  order.append(len(values) - 1)
 
-The field has what is known of places (`runtime/arranged.py`): an ordinary list, dict or set of the places that its values have in
-one list, which all of them share. It is changed in place, so that two names of one list are one, and another list that is
-assigned is another one. That a list is written into is found out there (`Refers`), and the walk starts again.
+The field has an order (`runtime/arranged.py`): an ordinary list, dict or set of the places that the values have in one list,
+which all of them share. It is changed in place, so that two names of one list are one, and another list that is assigned is
+another one. That a list is written into is found out there (`Refers`), and the walk starts again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import operator
 from typing import Any
 
 from microgradpy.ir.kinds import Sequence, is_list, is_proven
-from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, fresh, function_constant
+from microgradpy.ir.nodes import NOWHERE, Const, Op, Opcode, Value, Var, fresh, function_constant
 from microgradpy.promotion.findings import HELD, Escapes, Form, Origin, Refers, Shrinks, Writes
 from microgradpy.promotion.object_keys import join_keys
 from microgradpy.promotion.places import CONTENTS, THERE, DictOf, Frame, Held, Known, ListOf, Object
@@ -126,6 +126,7 @@ def is_held(walker: Any, known: tuple[Known, ...], owner: Object) -> bool:
 def order_given(walker: Any, held: Held, item: Known) -> Value:
     """What a container gets for a list, dict or set, which is one of those that it holds from here on."""
     owner = held.owner
+    item = walker.standing.get(item) or item
     if isinstance(item, Object) and walker.owners.get(item) is owner:
         return walker.fields[item, ORDER]  # type: ignore[no-any-return]
     walker.check_written(item)
@@ -158,8 +159,10 @@ def _check_own(walker: Any, held: Held, item: Known) -> None:
 
 def _order_of(walker: Any, owner: Object, item: Any) -> Value:
     """The order of a list or dict: its values are put behind those of the others. A set has nothing but that."""
-    where = getattr(walker.at and walker.at.statement, "where", None)
-    op = Op(Opcode.LIST, (), (fresh(owner.hint),), **({} if where is None else {"where": where}))
+    statement = walker.at and walker.at.statement
+    results = statement.results[:1] if isinstance(statement, Op) else ()
+    # What it is known by is the same in each walk.
+    op = Op(Opcode.LIST, (), results or (fresh(owner.hint),), where=getattr(statement, "where", NOWHERE))
     if owner.cls is Members:
         join_keys(walker, item.origin, walker.keys_of_place(owner))
         return walker.fields[item, ORDER]  # type: ignore[no-any-return]
@@ -167,4 +170,4 @@ def _order_of(walker: Any, owner: Object, item: Any) -> Value:
         made = fresh("order")
         walker.add(Op(function_constant(_NEW[owner.cls]), (), (made,), from_user=False, where=op.where))
         return made
-    return walker.of_text(op, owner, "order_of", (item,), Frame(owner.origin))  # type: ignore[no-any-return]
+    return walker.of_text(op, owner, "order_of", (item,), Frame((*item.origin, ORDER)))  # type: ignore[no-any-return]

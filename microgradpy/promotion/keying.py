@@ -47,7 +47,6 @@ from microgradpy.promotion.places import (
     Object,
     Packing,
     first_origin,
-    is_thing,
 )
 from microgradpy.runtime import keyed
 from microgradpy.runtime.keyed import (

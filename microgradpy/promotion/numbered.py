@@ -42,6 +42,7 @@ from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
     AnyOf,
+    Cell,
     Element,
     Family,
     Frame,
@@ -60,7 +61,6 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
-
 from microgradpy.runtime.keyed import Members
 
 _MUL, _ADD, _MOD, _FLOORDIV, _EQ = map(operator_constant, ("mul", "add", "mod", "floordiv", "eq"))
@@ -257,7 +257,7 @@ class Numbered(Copies):
         return number
 
     @abstractmethod
-    def stands(self, place: Object | ListOf, element: Element | Row | Object | None) -> None:
+    def stands(self, place: Object | ListOf | Cell, element: Element | Row | Object | None) -> None:
         """Note that an object or a list is in a list from here on."""
 
     def make_rows(self, place: ListOf) -> None:

@@ -26,6 +26,8 @@ from microgradpy.promotion.places import (
     Known,
     ListOf,
     Object,
+    OfCell,
+    OfFunction,
     Packed,
     Picked,
     Table,
@@ -33,6 +35,7 @@ from microgradpy.promotion.places import (
     is_thing,
     tables_of,
 )
+from microgradpy.runtime.dict_objects import is_class_of_dicts
 from microgradpy.runtime.keyed import (
     CLASSES,
     Members,
@@ -82,11 +85,14 @@ def number_of_key(walker: Any, function: Any, keys: Origin, known: Known, owner:
     found = walker.code_of(form, known) if isinstance(form, Family) else encoded(form, known)
     if found is None:
         raise Escapes(_other_table(known) or owner)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def is_by_identity(walker: Any, table: Table) -> bool:
-    """Whether an object of a class is equal to itself only."""
+    """Whether an object of a class is equal to itself only, and has a number of its own: functions made of one text may share
+    one."""
+    if issubclass(table.cls, OfFunction | OfCell) or is_class_of_dicts(table.cls):
+        return False
     return all(walker.member(table.cls, name) is getattr(object, name) for name in ("__eq__", "__hash__"))
 
 
@@ -152,7 +158,8 @@ def check_same_keys(walker: Any, a: Origin, b: Origin) -> None:
 
 
 def _tables(form: Any) -> tuple[Table, ...]:
-    return tuple(each for each in tables_of(form) if isinstance(each, Table))
+    found: tuple[Any, ...] = tuple(tables_of(form))
+    return tuple(each for each in found if isinstance(each, Table))
 
 
 def _other_table(known: Known) -> Origin | None:

@@ -381,6 +381,10 @@ class OfFunction:
     """What stands for functions that are in containers has classes derived from this one."""
 
 
+class OfCell:
+    """What stands for variables that functions in containers have captured has classes derived from this one."""
+
+
 def origin_of_pool(cls: type) -> Origin:
     return "pool", cls
 

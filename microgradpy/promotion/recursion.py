@@ -198,7 +198,7 @@ class Recursion:
         for key in self.changed:
             self.note_write(walker, key)
         for place in self.rearranged:
-            walker.check_write(place, ORDER)
+            walker.check_rearranged(place)
         return self.emit(walker, op, (*handed, *self.free, *own), frame)
 
     def handed(self, slots: dict[Any, Slot], key: Any, walker: Walk, known: Known) -> Value:
@@ -241,7 +241,7 @@ class Recursion:
     def fields(self) -> dict[Field, Slot]:
         return self.changed | self.read
 
-    def note_rearranged(self, walker: Walk, place: Place) -> None:
+    def note_rearranged(self, place: Place | None) -> None:
         """Note that an order is changed: that is nothing a call gives back, as it is one and the same everywhere."""
         if not isinstance(place, Object) or place.cls not in IN_PLACE or place in self.rearranged:
             return

@@ -54,8 +54,8 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.promotion.findings import Escapes, Shrinks, Writes
-from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.object_keys import may_be_key
+from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import CONTENTS, Frame, Known, ListOf, Table, Values, View, is_thing
 from microgradpy.promotion.pools import Pools
 from microgradpy.runtime.in_place import kept_type
