@@ -30,17 +30,23 @@ from tests.programs import another_module
 from tests.programs.mutation import (
     MUTATION,
     beside_writes,
+    captured,
+    compared_tuples,
+    held,
+    held_meanwhile,
     in_sight,
     library,
     modules,
     mutual_recursion,
     numbered,
+    object_keys,
     queues,
     recursion,
     recursive_functions,
     recursive_objects,
     replaced,
     stored,
+    visited,
 )
 
 
@@ -400,6 +406,7 @@ def test_what_functions_that_call_themselves_write_into_is_in_sight(program: Any
 
 OF_ORDERS = {
     held: {"history_that_a_module_keeps", "list_or_none_in_a_field", "one_of_two_histories"},
+    held_meanwhile: {"functions_in_a_set", "histories_in_a_try", "histories_told_apart", "history_given_to_functions"},
     object_keys: {
         "keys_equal_by_name", "none_and_objects_as_keys", "object_that_is_no_key", "objects_and_numbers_as_keys",
         "set_of_objects_grows_while_run_over", "set_of_objects_returned", "set_of_objects_that_a_module_keeps",
@@ -415,7 +422,7 @@ OF_ORDERS = {
 
 
 @pytest.mark.parametrize(
-    "program", [p for p in OF_MEMORY if p.function.__module__ in {m.__name__ for m in OF_ORDERS}], ids=lambda p: p.id
+    "program", [p for p in MUTATION if p.function.__module__ in {m.__name__ for m in OF_ORDERS}], ids=lambda p: p.id
 )
 def test_what_objects_and_functions_have_of_their_own_is_in_sight(program: Any) -> None:
     text = code_adjoint(program.function, *copy.deepcopy(program.args))

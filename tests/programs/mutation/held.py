@@ -221,8 +221,7 @@ def sets_of_objects_in_fields(x, y):
         a[k % 3].s.add(a[k * k % 3])
     t = 0.0
     for p in a:
-        for q in p.s:
-            t += p.x * q.x * y
+        t += p.x * max(q.x for q in p.s) * y  # the same in any order
         if a[0] in p.s:
             t += y
     return t
