@@ -40,6 +40,7 @@ from tests.programs.mutation import (
     mutual_recursion,
     numbered,
     object_keys,
+    object_models,
     queues,
     recursion,
     recursive_functions,
@@ -412,6 +413,7 @@ OF_ORDERS = {
         "set_of_objects_grows_while_run_over", "set_of_objects_returned", "set_of_objects_that_a_module_keeps",
         "set_of_two_classes",
     },
+    object_models: set(),
     captured: {
         "filter_that_a_module_keeps", "list_captured_by_two", "object_captured_by_each", "variable_assigned_after_capture",
     },

@@ -40,11 +40,13 @@ def check_own(walker: Walk, *objects: Object) -> None:
 def check_keys(walker: Walk, a: Object, b: Object) -> None:
     """Refuse to let something stand for two dicts of which the keys are not alike."""
     keys = walker.facts.keys
-    if a.cls in KEYED and a.origin != b.origin and (a.origin in keys or b.origin in keys):
+    if a.cls not in KEYED or a.origin == b.origin:
+        return
+    check_same_keys(walker, a.origin, b.origin)
+    if a.origin in keys or b.origin in keys:
         kind = keys.setdefault(a.origin, keys.get(b.origin))
         if keys.setdefault(b.origin, kind) != kind:
             raise Escapes(a.origin)
-        check_same_keys(walker, a.origin, b.origin)
 
 
 def check_same_class(a: Known, b: Known) -> None:

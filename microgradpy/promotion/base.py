@@ -72,7 +72,7 @@ from microgradpy.runtime.fields import append, put
 from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import ORDER, Keyed
 
-MOST_STATEMENTS = 3_000
+MOST_STATEMENTS = 6_000
 
 
 _GETITEM = operator_constant("getitem")

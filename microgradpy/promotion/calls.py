@@ -18,7 +18,7 @@ from microgradpy.ir.kinds import Sequence
 from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var
 from microgradpy.promotion import classes, keying
 from microgradpy.promotion.class_members import member_of_class
-from microgradpy.promotion.comparing import COMPARE, compared, is_among
+from microgradpy.promotion.comparing import COMPARE, compared, is_among, is_no_object
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
 from microgradpy.promotion.entries import Entering
@@ -371,7 +371,9 @@ class Calls(Inlining):
         return self.compared(function, arguments)
 
     def compared(self, function: Any, arguments: tuple[Known, ...]) -> Known | None:
-        """`a is b`, as far as that is known."""
+        """`a is b` and `isinstance(a, B)`, as far as that is known."""
+        if function is isinstance and len(arguments) == 2 and is_no_object(self, *arguments):
+            return Const(False)
         if (function is operator.is_ or function is operator.is_not) and all(isinstance(each, Const) for each in arguments):
             first, second = arguments
             return Const((first.value is second.value) is (function is operator.is_))  # type: ignore[union-attr]

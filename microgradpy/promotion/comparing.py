@@ -8,10 +8,12 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import TupleOf
+from microgradpy.ir.kinds import BOOL, INT, Array, Scalar, TupleOf
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, fresh
-from microgradpy.promotion.classes import is_record
+from microgradpy.promotion.classes import is_in_sight, is_record
 from microgradpy.promotion.forms import form_of
 from microgradpy.promotion.object_keys import is_by_identity
 from microgradpy.promotion.places import Frame, Known, ListOf, Object, Packed, Packing, Table, is_thing
@@ -31,6 +33,15 @@ def compared(walker: Any, op: Op, arguments: tuple[Known, ...], frame: Frame) ->
         return None
     walker.emit(op, op.callee, values, {}, frame)
     return walker.known_result(op, frame)  # type: ignore[no-any-return]
+
+
+def is_no_object(walker: Any, known: Known, cls: Known) -> bool:
+    """Whether something is a number or an array, and no object of a class of the user's."""
+    named = cls.value if isinstance(cls, Const) else None
+    if type(named) is not type or not is_in_sight(named) or issubclass(named, int | float | complex | np.generic | np.ndarray):
+        return False
+    kind = walker.kinds.of(known)
+    return isinstance(kind, Scalar | Array) or kind in (INT, BOOL)
 
 
 def is_among(walker: Any, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:

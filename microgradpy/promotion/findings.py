@@ -140,6 +140,14 @@ class Recurs(Exception):
         self.code = code
 
 
+class Peels(Exception):
+    """A function that calls itself gets something in sight from itself where it has got None first."""
+
+    def __init__(self, code: types.CodeType) -> None:
+        super().__init__(code)
+        self.code = code
+
+
 class Shrinks(Exception):
     """Items of a list are taken away or change places, as those of a class (`runtime/arranged.py`)."""
 
@@ -194,7 +202,7 @@ class Guards(Exception):
         self.loops = loops
 
 
-OfTables = Enters | Gathers | HoldsNone | Picks | Recurs | Refers
+OfTables = Enters | Gathers | HoldsNone | Peels | Picks | Recurs | Refers
 OfChange = Asked | ReadMeanwhile | Shrinks
 OfArguments = Assigned | Changes | Reads | Whole
 Learned = Escapes | Guards | Holds | Keys | Mutates | Nests | OfArguments | OfChange | OfTables | Writes
@@ -259,6 +267,8 @@ class Facts:
     """Where they are made."""
     recursive: set[types.CodeType] = field(default_factory=set)
     """The functions that call themselves, with something in sight."""
+    peeled: set[types.CodeType] = field(default_factory=set)
+    """Those of them whose first call is written where it is made."""
     returned: dict[types.CodeType, tuple[Origin, bool]] = field(default_factory=dict)
     """The tables that objects are in which such functions return, and whether they return None, too."""
     unpooled: set[type] = field(default_factory=set)
@@ -283,7 +293,7 @@ class Facts:
                 self.learn_of_arguments(found)
             case Shrinks() | Asked() | ReadMeanwhile():
                 self.learn_of_change(found)
-            case Enters() | Gathers() | HoldsNone() | Picks() | Recurs() | Refers():
+            case Enters() | Gathers() | HoldsNone() | Peels() | Picks() | Recurs() | Refers():
                 self.learn_of_tables(found)
             case Escapes(origin=origin):
                 self.keep(origin)
@@ -349,6 +359,8 @@ class Facts:
                 self.picks[key] = found.table
             case Recurs(code=code):
                 self.recursive.add(code)
+            case Peels(code=code):
+                self.peeled.add(code)
 
     # Dicts as objects
 

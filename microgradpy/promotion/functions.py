@@ -299,7 +299,8 @@ class Functions(Walker):
     ) -> Known:
         """A call: written where it is made, unless the function calls itself."""
         is_of_arguments = any(isinstance(each, Part | Display) for each in values.values())
-        if code in self.facts.recursive and not is_of_arguments:
+        is_first = code in self.facts.peeled and code not in self.codes and as_expression(function.body) is not None
+        if code in self.facts.recursive and not is_of_arguments and not is_first:
             if is_of_other_module:
                 raise Escapes(origin)
             return call_recursive(self, op, code, callee, function, values, frame, origin)

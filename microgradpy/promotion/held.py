@@ -10,6 +10,7 @@ another one. That a list is written into is found out there (`Refers`), and the 
 
 from __future__ import annotations
 
+import heapq
 import operator
 from typing import Any
 
@@ -19,6 +20,7 @@ from microgradpy.promotion.findings import HELD, Escapes, Form, Origin, Refers, 
 from microgradpy.promotion.object_keys import join_keys
 from microgradpy.promotion.places import CONTENTS, THERE, DictOf, Frame, Held, Known, ListOf, Object
 from microgradpy.runtime.arranged import Arranged, new_order
+from microgradpy.runtime.heaps import Heap
 from microgradpy.runtime.keyed import ITEMS, ORDER, Grouped, Keyed, Members, Nested, new_dict
 from microgradpy.runtime.written_out import Shrinking
 
@@ -26,8 +28,8 @@ WRITING = frozenset({"append", "extend", "insert", "remove", "pop", "clear", "so
 """The methods of lists that write."""
 _OF_DICTS = frozenset({"setdefault", "update", "popitem"})
 _WRITE = (operator.setitem, operator.delitem, operator.iadd, operator.imul, operator.ior)
-_NEW: dict[type, Any] = {Arranged: new_order, Keyed: new_dict, Grouped: new_dict, Nested: new_dict}
-_SORTS: dict[type, str] = {Arranged: "list", Keyed: "dict"}
+_OF_HEAPS = (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop)
+_NEW: dict[type, Any] = {Arranged: new_order, Heap: new_order, Keyed: new_dict, Grouped: new_dict, Nested: new_dict}
 
 
 def hold(walker: Any, place: ListOf, cls: type) -> None:
@@ -56,7 +58,7 @@ def check_item_written(walker: Any, function: Any, given: tuple[Known, ...]) -> 
     if item not in walker.read_from:
         return
     name = given[1].value if function is getattr and isinstance(given[1], Const) else ""
-    if name not in WRITING | _OF_DICTS and function not in _WRITE:
+    if name not in WRITING | _OF_DICTS and not any(function is each for each in (*_WRITE, *_OF_HEAPS)):
         return
     place, depth = walker.read_from[item]
     kind = walker.kinds.of(item)
@@ -149,8 +151,8 @@ def _check_own(walker: Any, held: Held, item: Known) -> None:
     if is_own and isinstance(item, Object):
         is_own = item.cls is owner.cls and owner.cls in (Members, Arranged, Keyed)
     elif is_own and isinstance(item, ListOf):
-        sort = _SORTS.get(owner.cls, "dict" if owner.cls in _NEW else "")
-        is_empty = walker.contents_known(item) == () or owner.cls in _SORTS
+        sort = "list" if issubclass(owner.cls, Arranged) else "dict"
+        is_empty = walker.contents_known(item) == () or owner.cls in (Arranged, Keyed)
         is_own = item.sort == sort and is_empty and not item.depth and item.default is None and item.picks is None
         is_own = is_own and not item.field and item not in walker.unread
     if not is_own:

@@ -35,7 +35,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.promotion.findings import HELD, Escapes, Keys, Origin, Shrinks
 from microgradpy.promotion.fusing import as_step, run_over
 from microgradpy.promotion.grouping import Grouping
-from microgradpy.promotion.object_keys import may_be_key, number_of_key, objects_of_keys
+from microgradpy.promotion.object_keys import has_objects, may_be_key, number_of_key, objects_of_keys
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     DictOf,
@@ -175,7 +175,7 @@ class Keying(Grouping):
             keys = (*place.origin, _WITHIN) if function is put_within else self.keys_of_place(place)
             key = number_of_key(self, function, keys, arguments[1], place.origin)
             arguments = (arguments[0], key, *arguments[2:])
-            if function in PUT_KEYS:
+            if function in PUT_KEYS and not has_objects(self, keys):
                 kind = self.kinds.of(key)
                 if not is_key(kind) and (isinstance(kind, TupleOf) or (isinstance(kind, Sequence) and kind.name == "tuple")):
                     raise Escapes(place.origin)  # `functools.cache` may have numbers as keys that are differentiated
@@ -211,7 +211,7 @@ class Keying(Grouping):
     def gives_keys(self, function: Any, place: Object) -> Const:
         """What gives keys of a dict: it is said of whole numbers and of texts that they are such."""
         keys = self.keys_of_place(place)
-        kind = self.keys_given[keys] = self.facts.keys.get(keys, INT)
+        kind = self.keys_given[keys] = INT if has_objects(self, keys) else self.facts.keys.get(keys, INT)
         numbers, names = BY_KEYS[function]
         return function_constant(numbers if kind == INT else names if kind == Inert("str") else function)
 

@@ -232,8 +232,9 @@ class Numbered(Copies):
         """Let the items of a container be what one of them is; `source` is where that comes from."""
         if place.key in self.facts.whole_items and is_of_items(form):
             raise Escapes(source)
-        if place.key in self.facts.refers:
-            raise Escapes(place.origin)
+        if place.key in self.facts.refers:  # that list is made later: all objects of the class may be in a pool
+            is_later = self.facts.refers[place.key] == form and form in self.facts.tables
+            raise Escapes(source if is_later else place.origin)
         raise Refers(place.key, form)
 
     def number_of_row(self, rows: Rows, holder: ListOf, item: Known) -> Value:

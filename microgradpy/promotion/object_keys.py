@@ -38,6 +38,7 @@ from microgradpy.promotion.places import (
 from microgradpy.runtime.dict_objects import is_class_of_dicts
 from microgradpy.runtime.keyed import (
     CLASSES,
+    PUT_KEYS,
     Members,
     first_key,
     forget,
@@ -61,31 +62,53 @@ def key_of_keys(keys: Origin) -> Origin:
     return (*keys, _KEYS)
 
 
+def has_objects(walker: Any, keys: Origin) -> bool:
+    """Whether the keys of a dict are objects."""
+    return key_of_keys(keys) in walker.facts.refers
+
+
 def number_of_key(walker: Any, function: Any, keys: Origin, known: Known, owner: Origin) -> Value:
     """What a function of a dict gets for a key; the keys of the dict are known by `keys`."""
     form = walker.form_of(key_of_keys(keys))
-    if form is None and not is_thing(known):
+    if form is None and not is_thing(known) and not has_objects(walker, keys):
         return known  # type: ignore[return-value]
-    if isinstance(known, Object) and known.cls not in CLASSES and walker.facts.may_be_pooled(known.origin):
-        raise Escapes(known.origin)
-    asked = form_of_item(known)
-    if asked is None or not all(is_by_identity(walker, table) for table in _tables(walker.made_of(asked))):
-        raise Escapes(owner)
-    if form is None:
-        if keys in walker.facts.keys:
-            raise Escapes(owner)  # there are keys of another sort
-        raise Refers(key_of_keys(keys), asked)
-    wider = joined_classes(form, known) if isinstance(known, Element | AnyOf) else None
-    if wider is not None and wider != form_of(form):
-        raise Refers(key_of_keys(keys), wider)
-    if isinstance(known, Element) and not walker.is_there(known):
-        raise Escapes(owner)
+    _check_key(walker, form, known, keys, owner)
     if walker.trying and function in _MAY_RAISE:
         raise Escapes(owner, is_tried=True)  # who catches the error would see the number in it
+    if isinstance(known, Element) and not walker.is_there(known):
+        if function in PUT_KEYS:
+            raise Escapes(owner)
+        return known.index  # None, which has the number -1, is no key
     found = walker.code_of(form, known) if isinstance(form, Family) else encoded(form, known)
     if found is None:
         raise Escapes(_other_table(known) or owner)
     return found
+
+
+def _check_key(walker: Any, form: Any, known: Known, keys: Origin, owner: Origin) -> None:
+    """Let what keys of a dict refer to be known from one of them, and let the dict escape if they are not alike."""
+    _check_decided(walker, form, known)
+    asked = form_of_item(known)
+    if asked is None or not all(is_by_identity(walker, table) for table in _tables(walker.made_of(asked))):
+        raise Escapes(owner)
+    if form is None:
+        if keys in walker.facts.keys or has_objects(walker, keys):
+            raise Escapes(owner)  # there are keys of another sort, or objects that are made later
+        raise Refers(key_of_keys(keys), asked)
+    wider = joined_classes(form, known) if isinstance(known, Element | AnyOf) else None
+    if wider is not None and wider != form_of(form):
+        raise Refers(key_of_keys(keys), wider)
+
+
+def _check_decided(walker: Any, form: Any, known: Known) -> None:
+    """Let objects be in a pool, where they may be None: those that are asked for, and those among which one is that is None so
+    far."""
+    if isinstance(known, Object) and known.cls not in CLASSES and walker.facts.may_be_pooled(known.origin):
+        raise Escapes(known.origin)
+    for table in _tables(form) if isinstance(known, Var) else ():
+        if known in walker.undecided and not table.is_pool:
+            raise Escapes(table.origin)
+        walker.check_decided(known, table)
 
 
 def is_by_identity(walker: Any, table: Table) -> bool:

@@ -25,7 +25,7 @@ from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import FLOAT, INT, UNASSIGNED, Kind, TupleOf, is_proven, join, map_axes
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Parameter, Region, Return, Value, Var, fresh
 from microgradpy.promotion.base import Walk, field_hint
-from microgradpy.promotion.findings import Escapes, NotInSight, Origin
+from microgradpy.promotion.findings import Escapes, NotInSight, Origin, Peels
 from microgradpy.promotion.names import Names, definitions_in, used_in
 from microgradpy.promotion.places import (
     NO_OBJECT,
@@ -203,6 +203,9 @@ class Recursion:
 
     def handed(self, slots: dict[Any, Slot], key: Any, walker: Walk, known: Known) -> Value:
         """What is handed over; if that is not as it was assumed, less is assumed the next time."""
+        is_in_place_of_none = slots is self.given and slots[key].same == _NONE and isinstance(known, Object | ListOf)
+        if is_in_place_of_none and self.code not in walker.facts.peeled:
+            raise Peels(self.code)
         known = slots[key].given(walker, known)
         wider = slots[key].with_(walker, known)
         self.is_wider |= wider != slots[key]
