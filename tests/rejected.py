@@ -330,9 +330,8 @@ def a_base_that_calls_methods_as_a_class_is_made(x):
 @rejected(np.arange(1.0, 5.0), error=MutationError, words="attribute shape getset_descriptor reshape")
 def gives_an_array_another_shape(x):
     y = x * 2.0
-    first = y[:2]
     y.shape = (2, 2)  # here
-    return np.sum(y @ y) + np.sum(first)
+    return np.sum(y @ y)
 
 
 @rejected(np.ones(3), error=MissingRuleError, words="ddot differentiated data")
@@ -1465,9 +1464,9 @@ def what_is_called_when_an_object_is_dropped(x):
 
 @rejected(np.array([0.5, 1.5]), error=MutationError, words="attribute 'shape' x.reshape(shape)")
 def an_array_that_gets_another_shape(x):
-    ys = [x * 2.0]
-    ys[0].shape = (2, 1)  # here
-    return ys[0].sum()
+    y = x * 2.0
+    y.shape = (2, 1)  # here
+    return y.sum()
 
 
 @rejected(np.array([0.5, 1.5]), error=MissingRuleError, words="items np.broadcast")

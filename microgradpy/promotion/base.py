@@ -127,7 +127,7 @@ class Walk(ABC):
         self.consumed: set[Generator | Iterated] = set()
         self.generators = 0
         """In how many generators the walk is."""
-        self.standing: dict[Object | ListOf | Cell, Element | Row | Object | ListOf | None] = {}
+        self.standing: dict[Object | ListOf | Cell, Element | Row | Object | None] = {}
         """The objects and lists that are in lists; None for those of which it is not known where."""
         self.read_from: dict[Value, tuple[ListOf, int]] = {}
         """The items of lists in sight, with how deep in them they are."""

@@ -390,7 +390,7 @@ class Calls(Inlining):
         self.check_written_within(function, given)
         if (is_method or function in _WRITE) and self.is_list_made(given[0]):
             self.check_written(given[0])
-        if self.changes_array(function, given):
+        if function in OUT_OF_PLACE and self.is_array_made(given[0]):
             self.check_written(given[0])
         is_method = function is getattr and isinstance(given[1], Const) and given[1].value in keying.WRITING
         if (is_method or function is operator.delitem) and self.is_dict_made(given[0]):

@@ -176,7 +176,7 @@ class Containers(Numbered):
             self.stands(each, Element(table, Const(number)))
         self.bind(op.results[0], table, frame)
 
-    def stands(self, place: Object | ListOf | Cell, element: Element | Row | Object | ListOf | None) -> None:
+    def stands(self, place: Object | ListOf | Cell, element: Element | Row | Object | None) -> None:
         """Note that an object or a list is in a list from here on."""
         if place in self.standing or place in self.real or (isinstance(place, Object) and place.merged):
             raise Escapes(place.origin)

@@ -65,8 +65,6 @@ def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
             return is_in_sight(cls) or is_record(cls) or cls is functools.partial
         case function if function is new_cell:
             return True
-        case function if function is setattr:
-            return statement.arguments[1] == Const("shape")
         case function if function is getattr:
             owner, name = statement.arguments[:2]
             is_of_class = isinstance(owner, Const) and is_of_users(owner.value)  # which may have it as a class method

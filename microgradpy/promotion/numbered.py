@@ -258,7 +258,7 @@ class Numbered(Copies):
         return number
 
     @abstractmethod
-    def stands(self, place: Object | ListOf | Cell, element: Element | Row | Object | ListOf | None) -> None:
+    def stands(self, place: Object | ListOf | Cell, element: Element | Row | Object | None) -> None:
         """Note that an object or a list is in a list from here on."""
 
     def make_rows(self, place: ListOf) -> None:

@@ -58,7 +58,7 @@ from microgradpy.promotion.object_keys import may_be_key
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import CONTENTS, Frame, Known, ListOf, Table, Values, View, is_thing
 from microgradpy.promotion.pools import Pools
-from microgradpy.runtime.in_place import check_shape, kept_type
+from microgradpy.runtime.in_place import kept_type
 from microgradpy.runtime.keyed import Keyed
 from microgradpy.runtime.keys import new_defaultdict
 from microgradpy.runtime.numbers import numbers_in
@@ -77,7 +77,6 @@ _GIVE_NUMBERS: frozenset[Any] = frozenset({
 })  # fmt: skip
 _CONTAINS, _GETITEM = operator_constant("contains"), operator_constant("getitem")
 _GETATTR, _NUMBERS_IN = function_constant(getattr), function_constant(numbers_in)
-_CHECK_SHAPE, _SHAPE = function_constant(check_shape), Const("shape")
 _DICT, _KEPT_TYPE = Const(dict, "dict", dict), function_constant(kept_type)
 _NEW_DEFAULTDICT = function_constant(new_defaultdict)
 _STEADY = ("shape", "ndim", "size", "dtype")
@@ -360,31 +359,6 @@ class Stores(Pools):
             after = self.copy_of_array(after, fresh(place.hint, True))
         self.helped = True
         self.write(place, CONTENTS, after)
-
-    def write_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
-        target, name, value = arguments
-        if is_array(target) and name == _SHAPE and not is_thing(value):
-            return self.give_shape(op, target, value)  # type: ignore[arg-type]
-        return super().write_attribute(op, arguments, frame)
-
-    def give_shape(self, op: Op, place: ListOf, shape: Value) -> Known:
-        """`array.shape = shape`: another array from here on, by all its names. Its parts are those of the array that it was."""
-        self.check_writable(place)
-        before, method, after = self.plain(self.now(place), shows=False), fresh(""), fresh(place.hint, True)
-        self.add(Op(_CHECK_SHAPE, (before, shape), (fresh(""),), from_user=False, where=op.where))
-        self.add(Op(_GETATTR, (before, Const("reshape")), (method,), where=op.where))
-        self.add(Op(method, (shape,), (after,), where=op.where))
-        other = replace(place)
-        self.fields[other, CONTENTS] = after
-        self.stands(place, other)
-        self.made_in[other] = self.out
-        self.helped = True
-        return NONE
-
-    def changes_array(self, function: Any, given: tuple[Known, ...]) -> bool:
-        """Whether a call changes the whole of an array that nobody else has, if that is one."""
-        is_operator = function in OUT_OF_PLACE and self.is_array_made(given[0])
-        return is_operator or (function is setattr and given[1] == _SHAPE)
 
     def is_array_made(self, value: Known) -> bool:
         """Whether something is an array that a function has made and nobody else has. The result of an operator may be computed

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.rules.registry import examples, rrule
 from microgradpy.runtime.opaque import refuse_mutation
 from microgradpy.tangents.helpers import like
 from microgradpy.tangents.types import NoTangent
@@ -28,11 +28,6 @@ def kept_type(change: Callable[[Any, Any], Any], array: Any, other: Any, made: A
     return refuse_mutation(f"{sign} of an array and a {type(other).__name__}, which writes in a way of its own", "Use arrays.")
 
 
-def check_shape(array: Any, shape: Any) -> None:
-    """NumPy's error if an array cannot have a shape without being copied."""
-    array.view().shape = shape
-
-
 @rrule.register(kept_type)
 def kept_type_rrule(change: Any, array: Any, other: Any, made: Any) -> Any:
     """The entries are those that were made."""
@@ -44,5 +39,4 @@ def kept_type_rrule(change: Any, array: Any, other: Any, made: Any) -> Any:
     return y, kept_type_pullback
 
 
-non_differentiable(check_shape)
 examples(kept_type, (operator.iadd, np.array([1.0, 2.0]), np.array([0.5, 0.25]), np.array([1.5, 2.25])))
