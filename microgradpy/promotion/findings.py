@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, final, get_args
 
 from microgradpy.dataclasses import dataclass, field
+from microgradpy.runtime.arranged import Arranged
 from microgradpy.runtime.dict_objects import class_of_dicts, is_class_of_dicts
 from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import Grouped, Keyed, Nested
@@ -398,6 +399,9 @@ class Facts:
         elif is_of_items(form):
             del self.refers[origin]
             self.whole_items.add(origin)
+        elif self.may_hold_rows(origin):
+            del self.nested[origin]
+            self.refers[origin] = HELD, origin, Arranged
         elif self.may_enter(origin):
             self.enter(self.displays[origin], ())
         elif (cls := self.entered(origin)) is not None and not self.may_be_pooled(origin):
@@ -430,9 +434,16 @@ class Facts:
         """Whether what is made there may be followed in another way."""
         if origin[-1:] == (HELD,):
             return origin[:-1] in self.refers
-        if self.may_enter(origin) or self.may_be_pooled(origin) or self.entered(origin) is not None:
+        if self.may_hold_rows(origin) or self.may_enter(origin) or self.may_be_pooled(origin):
+            return True
+        if self.entered(origin) is not None:
             return True
         return is_of_items(self.refers.get(origin[:-1] if origin[-1:] == (ROWS,) else origin))
+
+    def may_hold_rows(self, origin: Origin) -> bool:
+        """Whether lists in a list, which could not be followed with it, may be followed by their orders."""
+        is_tried = origin in self.refers or (*origin, HELD) in self.kept
+        return self.nested.get(origin, 0) == 1 and not is_tried and not self.beside_writes
 
     def may_be_pooled(self, origin: Origin) -> bool:
         """Whether what is made there is an object of a class of which all objects may be followed by numbers."""

@@ -61,6 +61,8 @@ def check_item_written(walker: Any, function: Any, given: tuple[Known, ...]) -> 
     if name not in WRITING | _OF_DICTS and not any(function is each for each in (*_WRITE, *_OF_HEAPS)):
         return
     place, depth = walker.read_from[item]
+    if function is operator.setitem and not place.field:
+        return  # the lists in a list may be followed with it
     kind = walker.kinds.of(item)
     if not (is_list(kind) or isinstance(kind, Sequence)) and (name == "" or is_proven(kind)):
         return  # a number, or an array
