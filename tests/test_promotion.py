@@ -394,7 +394,7 @@ STAYS_MEMORY = {
     "captured_and_other", "deeper_than_the_list",
     "default_none_list", "forward_use_given_away", "grows_in_a_loop_over_it", "keeps_alias_out",
     "kids_branch", "kids_list_kept", "kids_replaced", "kids_same_list_twice", "kids_with_none", "list_returned_from_the_bottom",
-    "nested_rec2", "raised_at_the_bottom", "raises_in_the_end", "rebound_list", "row_that_is_passed",
+    "memo_2d", "nested_rec2", "raised_at_the_bottom", "raises_in_the_end", "rebound_list", "row_that_is_passed",
     "swapped_args", "weights_of_subclasses",
 }  # fmt: skip
 
