@@ -81,7 +81,7 @@ def namedtuple_in_a_list(x, y):
 @program(0.7, 0.3, features="tuples compared, tuples of objects compared")
 def tuples_of_objects_compared(x, y):
     ns = [N(x), N(y)]
-    ps = [(ns[i % 2], i % 3) for i in range(6)]
+    ps = [(ns[i % 2], i % 3) for i in range(8)]
     t = 0.0
     for i, p in enumerate(ps):
         for q in ps[:i]:
@@ -93,7 +93,7 @@ def tuples_of_objects_compared(x, y):
 @program(0.7, 0.3, features="tuples compared, tuples of objects with an eq")
 def tuples_of_objects_with_an_eq(x, y):
     ns = [Eqs(x), Eqs(y)]
-    ps = [(ns[i % 2], i % 3) for i in range(6)]
+    ps = [(ns[i % 2], i % 3) for i in range(8)]
     t = 0.0
     for i, p in enumerate(ps):
         for q in ps[:i]:
