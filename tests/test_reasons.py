@@ -360,7 +360,7 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         exchanges_indices,
         [
             "+2: `rows[0], rows[1] = rows[1], rows[0]` is tracked: it writes into `rows`, which stays memory",
-            "+1: `[[x, 1.0], [2.0, x * x]]` stays memory: it escapes in line +2, as what is written there is not followed",
+            "+1: `[[x, 1.0], [2.0, x * x]]` stays memory: it escapes in line +4, as `max(rows)` is not followed",
         ],
     ),
     (

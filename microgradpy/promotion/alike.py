@@ -8,6 +8,7 @@ from typing import Any
 from microgradpy.dataclasses import replace
 from microgradpy.promotion.base import Walk
 from microgradpy.promotion.findings import RANKS, Escapes, Nests, Shrinks
+from microgradpy.promotion.object_keys import check_same_keys
 from microgradpy.promotion.places import Known, ListOf, Object, Part, Table, lists_of, tables_of_object
 from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import CLASSES, KEYED
@@ -39,7 +40,10 @@ def check_own(walker: Walk, *objects: Object) -> None:
 def check_keys(walker: Walk, a: Object, b: Object) -> None:
     """Refuse to let something stand for two dicts of which the keys are not alike."""
     keys = walker.facts.keys
-    if a.cls in KEYED and a.origin != b.origin and (a.origin in keys or b.origin in keys):
+    if a.cls not in KEYED or a.origin == b.origin:
+        return
+    check_same_keys(walker, a.origin, b.origin)
+    if a.origin in keys or b.origin in keys:
         kind = keys.setdefault(a.origin, keys.get(b.origin))
         if keys.setdefault(b.origin, kind) != kind:
             raise Escapes(a.origin)

@@ -37,6 +37,7 @@ from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.findings import Escapes, Origin, Shrinks
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.fusing import as_step, owners_of, run_over
+from microgradpy.promotion.held import WRITING
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
 from microgradpy.promotion.objects import NONE
@@ -78,9 +79,6 @@ _ASK_ITEMS = (sum, max, min, sorted, any, all, tuple, list)
 _MAY_STOP = (any, all)
 """What may not ask an iterator for all of them."""
 _ASKS = frozenset({"index", "count"})
-WRITING = frozenset({"append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse"})
-"""The methods of lists that write."""
-
 
 CHANGE_LISTS = frozenset((*_OF_HEAPS, *_OF_BISECT))
 

@@ -183,7 +183,7 @@ class _Leaving:
 
     def of(self, known: Known, variable: Callable[[], Var]) -> Known:
         walker = self.walker
-        if isinstance(known, Object | ListOf) and known in walker.standing:
+        if isinstance(known, Object | ListOf | Cell) and known in walker.standing:
             element = walker.standing[known]
             if element is None:
                 raise Escapes(known.origin)

@@ -46,6 +46,7 @@ from microgradpy.promotion.marks import Attempt
 from microgradpy.promotion.places import (
     CONTENTS,
     THERE,
+    Cell,
     DictOf,
     Element,
     Family,
@@ -69,9 +70,9 @@ from microgradpy.promotion.places import (
 )
 from microgradpy.runtime.fields import append, put
 from microgradpy.runtime.heaps import LISTS
-from microgradpy.runtime.keyed import Keyed
+from microgradpy.runtime.keyed import ORDER, Keyed
 
-MOST_STATEMENTS = 3_000
+MOST_STATEMENTS = 6_000
 
 
 _GETITEM = operator_constant("getitem")
@@ -120,11 +121,13 @@ class Walk(ABC):
         """What may not be written into here: an exception may leave a write without a trace in the variables."""
         self.out: list[Statement] = []
         self.loop: Any = None
+        self.unit: Any = None
+        """The function that calls itself in which the walk is."""
         self.constructed: set[Place] = set()
         self.consumed: set[Generator | Iterated] = set()
         self.generators = 0
         """In how many generators the walk is."""
-        self.standing: dict[Object | ListOf, Element | Row | None] = {}
+        self.standing: dict[Object | ListOf | Cell, Element | Row | Object | None] = {}
         """The objects and lists that are in lists; None for those of which it is not known where."""
         self.read_from: dict[Value, tuple[ListOf, int]] = {}
         """The items of lists in sight, with how deep in them they are."""
@@ -133,7 +136,7 @@ class Walk(ABC):
         """The results of calls that nobody else has, with where they are made."""
         self.arrays_made: set[Origin] = set()
         """Where functions, and no operators, have made an array."""
-        self.made_in: dict[Object | ListOf, list[Statement]] = {}
+        self.made_in: dict[Object | ListOf | Cell, list[Statement]] = {}
         """Among which statements an object or a list was made."""
         self.stand_for_each_other: set[tuple[Origin, Origin]] = set()
         """The origins of containers of which something in sight may be either."""
@@ -231,7 +234,7 @@ class Walk(ABC):
         if not isinstance(value, Var):
             return value
         known = frame.values.get(value, value)
-        if isinstance(known, Object | ListOf) and known in self.standing:
+        if isinstance(known, Object | ListOf | Cell) and known in self.standing:
             element = self.standing[known]
             if element is None:
                 raise Escapes(known.origin)
@@ -409,6 +412,9 @@ class Walk(ABC):
         """Refuse a write that is not followed, and note that there is one."""
         self.check_writable(place)
         owner = self.owners.get(place)
+        if self.unit is not None and name == ORDER:
+            self.unit.note_rearranged(place)
+            self.unit.note_rearranged(owner)
         if owner is not None:
             self.check_writable(owner)
             if (owner, name) not in self.fields:
@@ -417,6 +423,12 @@ class Walk(ABC):
             raise ReadMeanwhile(place.origin, self.running.get(place) or self.running_in[owner])  # type: ignore[index]
         if isinstance(place, Object):
             self.note_write(place)
+
+    def check_rearranged(self, place: Object) -> None:
+        """The same for a call that changes the order of something, or of what is in it."""
+        if place in self.running_in:
+            raise ReadMeanwhile(place.origin, self.running_in[place])
+        self.check_write(place, ORDER)
 
     def is_users(self, place: Place) -> bool:
         """Whether what is written there is written into what the user has as well."""

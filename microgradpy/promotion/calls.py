@@ -17,15 +17,17 @@ from microgradpy.frontend.exceptions import caught
 from microgradpy.ir.kinds import Sequence
 from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var
 from microgradpy.promotion import classes, keying
-from microgradpy.promotion.arranging import WRITING
 from microgradpy.promotion.class_members import member_of_class
+from microgradpy.promotion.comparing import COMPARE, compared, is_among, is_no_object
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
 from microgradpy.promotion.entries import Entering
 from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks, Writes
 from microgradpy.promotion.functions import Named, is_followed
+from microgradpy.promotion.held import WRITING, check_item_written
 from microgradpy.promotion.inlining import Inlining, is_only_in_sight
 from microgradpy.promotion.iterated import iterated
+from microgradpy.promotion.object_keys import check_dict_asked, may_be_key
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.partials import new_partial, partial_of_module
 from microgradpy.promotion.places import (
@@ -56,6 +58,7 @@ from microgradpy.promotion.spread import options, positions
 from microgradpy.promotion.stores import is_array
 from microgradpy.promotion.writers import written_captures
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import Grouped, Keyed, Nested
 from microgradpy.runtime.making import tie
 from microgradpy.runtime.suspension import is_generator
@@ -89,6 +92,7 @@ class Calls(Inlining):
     def called_as(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """Append what becomes of a call of something that is known, with what it is given."""
         self.check_called(callee, (*arguments, *keywords.values()))
+        check_dict_asked(self, callee, arguments)
         found = self.call(op, callee, arguments, keywords, frame)
         if found is None:
             self.emit(op, callee, arguments, keywords, frame)
@@ -129,7 +133,10 @@ class Calls(Inlining):
         elif not shows:
             arguments = tuple(self.apart(known, op, frame) if is_array(known) else known for known in arguments)
             self.lent |= {known for known in arguments if is_array(known) and known not in self.shown}  # type: ignore[misc]
-        given = tuple(self.plain(known, shows=shows or not isinstance(known, View), hands=hands) for known in arguments)
+        given = tuple(
+            self.plain(known, shows=shows or not isinstance(known, View), hands=hands and (shows or not _is_order(known)))
+            for known in arguments
+        )
         named = tuple((name, self.plain(known, hands=hands)) for name, known in keywords.items())
         results = tuple(self.define(result, frame) for result in op.results)
         if isinstance(head, Const) and head.value is len:
@@ -201,6 +208,8 @@ class Calls(Inlining):
 
     def makes_dict(self, op: Op, origin: Origin, arguments: tuple[Known, ...], frame: Frame) -> bool:
         """Make a dict that is in sight; whether it is one. What is empty, or holds values only, is made as it stands."""
+        if op.arguments and origin not in self.facts.written and any(may_be_key(self, key) for key in arguments[::2]):
+            raise Writes(origin)
         if op.arguments and origin in self.facts.written - self.facts.barred:
             self.new_filled_dict(op, arguments, frame)
         elif _has_own_keys(op.arguments[::2]):
@@ -348,7 +357,9 @@ class Calls(Inlining):
         if isinstance(function, types.BuiltinFunctionType) and function in _OF_VALUES and not keywords:
             return _OF_VALUES[function](self, op, arguments, frame)
         if function is new_cell and not arguments:
-            return Cell((*frame.path, op.results[0]), op.results[0].hint.removesuffix("_cell"))
+            cell = Cell((*frame.path, op.results[0]), op.results[0].hint.removesuffix("_cell"))
+            self.made_in[cell] = self.out
+            return cell
         if function is functools.partial:
             return new_partial(self, op, arguments, keywords, frame)
         if isinstance(function, type) and not (rrule.has(function) or is_non_differentiable(function)):
@@ -360,7 +371,9 @@ class Calls(Inlining):
         return self.compared(function, arguments)
 
     def compared(self, function: Any, arguments: tuple[Known, ...]) -> Known | None:
-        """`a is b`, as far as that is known."""
+        """`a is b` and `isinstance(a, B)`, as far as that is known."""
+        if function is isinstance and len(arguments) == 2 and is_no_object(self, *arguments):
+            return Const(False)
         if (function is operator.is_ or function is operator.is_not) and all(isinstance(each, Const) for each in arguments):
             first, second = arguments
             return Const((first.value is second.value) is (function is operator.is_))  # type: ignore[union-attr]
@@ -370,6 +383,7 @@ class Calls(Inlining):
 
     def check_call(self, function: Any, given: tuple[Known, ...]) -> None:
         """Let what a call writes into be in sight, and functions that another one of the module gets."""
+        check_item_written(self, function, given)
         is_method = function is getattr and isinstance(given[1], Const) and given[1].value in WRITING
         if is_method and given[0] in self.read_from_dict:
             raise Shrinks(self.read_from_dict[given[0]].origin, Grouped)  # type: ignore[index]
@@ -454,6 +468,8 @@ class Calls(Inlining):
             return None
         known = Entering.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
         found = None if known is None else known(self, op, arguments, frame)
+        if found is None and function is operator.contains:
+            found = is_among(self, op, arguments, frame)
         if found is not None:
             return found
         if function in OPERATORS and any(isinstance(each, Object | Element) for each in arguments):
@@ -467,6 +483,11 @@ class Calls(Inlining):
             self.emit(op, op.callee, (self.now(first),), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
         return self.made_of_list(op, function, first, arguments, frame) if isinstance(first, ListOf) else None
+
+
+def _is_order(known: Known) -> bool:
+    """Whether something is a list whose items change places, of which others get a copy."""
+    return isinstance(known, Object) and known.cls in LISTS
 
 
 def is_keyed(known: Known) -> bool:
@@ -529,6 +550,7 @@ _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]]
     dict: Calls.gathered,
     bool: Calls.negated,
     operator.not_: Calls.negated,
+    **dict.fromkeys(COMPARE, compared),
     **dict.fromkeys((sum, max, min, tuple, sorted), Calls.summed),
     **CONTEXTS,
 }

@@ -12,8 +12,10 @@ from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import column_hint, fields_of
+from microgradpy.promotion.cells import column_of, is_variable
 from microgradpy.promotion.findings import ROWS, Escapes, Facts, Holds, Origin, Picks, Refers, Writes
 from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.held import WRITING, check_may_be_held, hold, make_held
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
 from microgradpy.promotion.numbered import Numbered
@@ -24,6 +26,7 @@ from microgradpy.promotion.places import (
     DictOf,
     Element,
     Frame,
+    Held,
     Known,
     ListOf,
     Object,
@@ -39,6 +42,7 @@ from microgradpy.promotion.places import (
     origin_of,
     tables_of_object,
 )
+from microgradpy.runtime.arranged import Arranged
 from microgradpy.runtime.keyed import CLASSES
 from microgradpy.runtime.numbers import length_given
 
@@ -75,6 +79,7 @@ class Containers(Numbered):
         if place.depth and op.callee is not Opcode.LIST:
             raise Escapes(origin)  # what is in two lists has two names
         self.make_rows(place)
+        make_held(self, place)
         if op.callee is Opcode.LIST:
             self.check_classes(place, known)
             given = tuple(self.given_to(place, each) for each in known)
@@ -97,9 +102,17 @@ class Containers(Numbered):
 
     def given_to(self, place: ListOf, item: Known) -> Value:
         """What a container in sight gets for an item."""
-        if place.picks is not None or (place.field and isinstance(item, ListOf) and item.of is not None):
+        is_held = isinstance(place.of, Held)
+        if not is_held and (place.picks is not None or (place.field and isinstance(item, ListOf) and item.of is not None)):
             return self.picked_for(place, item)
         return super().given_to(place, item)
+
+    def contents_known(self, place: ListOf) -> tuple[Value, ...] | None:
+        """What is in a list or dict now, if all of it is known."""
+        now = self.now(place)
+        made = self.kinds.builder.producers.get(now) if place.sort == "dict" and isinstance(now, Var) else None
+        is_empty = made is not None and made.callee in (Opcode.DICT, Const(dict)) and not made.arguments and not made.keywords
+        return () if is_empty else self.contents.get(now)  # type: ignore[arg-type]
 
     def picks_of(self, field: Origin) -> Table | None:
         """The table whose objects the lists in a field hold."""
@@ -150,6 +163,7 @@ class Containers(Numbered):
         columns = {name: self.list_at(origin, hints[name], field=(*origin, name)) for name in names}
         table = self.tables_made[origin] = Table(origin, hint, cls, columns)
         for name, column in columns.items():
+            make_held(self, column)
             values = (self.fields[each, name] for each in items if isinstance(each, Object))
             given = tuple(self.given_to(column, value) for value in values)
             made = fresh(column.hint, True)
@@ -162,7 +176,7 @@ class Containers(Numbered):
             self.stands(each, Element(table, Const(number)))
         self.bind(op.results[0], table, frame)
 
-    def stands(self, place: Object | ListOf, element: Element | Row | None) -> None:
+    def stands(self, place: Object | ListOf | Cell, element: Element | Row | Object | None) -> None:
         """Note that an object or a list is in a list from here on."""
         if place in self.standing or place in self.real or (isinstance(place, Object) and place.merged):
             raise Escapes(place.origin)
@@ -191,7 +205,7 @@ class Containers(Numbered):
             self.append_object(op, place, item)
             return
         if isinstance(item, Object) and place.origin in self.tables_made and self.tables_made[place.origin].is_pool:
-            raise Escapes(item.origin)
+            check_may_be_held(self, place, item)
         if isinstance(item, Object) and not classes.is_record(item.cls) and item.cls not in CLASSES:
             if place.of is not None:
                 raise Escapes(item.origin)
@@ -212,6 +226,12 @@ class Containers(Numbered):
         self.lengthened.append(place)
 
     # Items
+
+    def read_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        match arguments:
+            case (Picked(column=ListOf() as column), Const(value=name)) if name in WRITING:
+                hold(self, column, Arranged)
+        return super().read_attribute(op, arguments, frame)
 
     def read_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, index = arguments
@@ -273,7 +293,7 @@ class Containers(Numbered):
         if target.depth:
             return Row(place, indices, version, read)  # type: ignore[arg-type]
         if place.picks is not None:
-            return Picked(place.picks, read)  # type: ignore[arg-type]
+            return Picked(place.picks, read, place)  # type: ignore[arg-type]
         if place.of is not None and self.kinds.of(index) == INT:
             return self.as_item(place, read)  # type: ignore[arg-type]
         if place.of is not None:
@@ -420,6 +440,8 @@ class Containers(Numbered):
 
     def write_cell(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         cell, value = arguments
+        if is_variable(cell):
+            return self.write_item(op, (column_of(cell), cell.index, value), frame)  # type: ignore[union-attr, arg-type]
         if not isinstance(cell, Cell):
             return None
         self.helped = True
@@ -428,6 +450,8 @@ class Containers(Numbered):
 
     def read_cell(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         cell = arguments[0]
+        if is_variable(cell):
+            return self.read_item(op, (column_of(cell), cell.index), frame)  # type: ignore[union-attr, arg-type]
         if isinstance(cell, Cell):
             if (cell, CONTENTS) not in self.fields:
                 raise Escapes(cell.origin)

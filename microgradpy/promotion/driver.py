@@ -23,7 +23,7 @@ from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion import keying
 from microgradpy.promotion.arguments import Arguments
-from microgradpy.promotion.arranging import CHANGE_LISTS, WRITING
+from microgradpy.promotion.arranging import CHANGE_LISTS
 from microgradpy.promotion.attempts import check_marks
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.class_members import defaults_in, is_function
@@ -31,6 +31,7 @@ from microgradpy.promotion.classes import is_in_sight, is_of_users, is_own_class
 from microgradpy.promotion.escapes import reason_of_escape
 from microgradpy.promotion.findings import LEARNED, Escapes, Facts, NotInSight, Numbers, Origin
 from microgradpy.promotion.functions import Lower, is_followed, is_in_file
+from microgradpy.promotion.held import WRITING
 from microgradpy.promotion.library import may_be_written
 from microgradpy.promotion.names import statements_of
 from microgradpy.promotion.parts import Variable

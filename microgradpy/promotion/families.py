@@ -35,6 +35,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_items
 from microgradpy.ir.traversal import item_sources, item_variables
+from microgradpy.promotion.cells import of_pool
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.entries import Entering
 from microgradpy.promotion.findings import Escapes, Gathers, Writes
@@ -57,6 +58,7 @@ from microgradpy.promotion.places import (
     origin_of,
     origin_of_pool,
 )
+from microgradpy.runtime.keyed import CLASSES
 from microgradpy.runtime.variables import set_contents
 
 _EQ = operator_constant("eq")
@@ -238,6 +240,9 @@ class Families(Entering):
         in_columns: dict[str, Known] = {}
         for name, known in zip(names, closure.values, strict=True):
             found = self.among_functions(known) if isinstance(known, Closure) else known
+            if isinstance(found, Cell):
+                is_shared = self.is_of_all(table, name, found)
+                found = of_pool(self, found, table.origin, is_shared=is_shared) or found
             if name not in table.columns and (found == _SELF or self.is_captured_by_all(table, name, found)):
                 continue
             in_columns[name] = found
@@ -254,10 +259,16 @@ class Families(Entering):
         """Whether what a function has captured is in sight, and the same for all that are made of the same text."""
         if not isinstance(known, Cell | ListOf | DictOf | Object):
             return False
+        if self.is_of_all(table, name, known):
+            return True
+        if isinstance(known, ListOf) or (isinstance(known, Object) and known.cls in CLASSES):
+            return False
+        is_pooled = isinstance(known, Object) and self.facts.may_be_pooled(known.origin)
+        raise Escapes(known.origin if is_pooled else table.origin)
+
+    def is_of_all(self, table: Table, name: str, known: Known) -> bool:
         is_new = bool(self.loops) and known not in self.before_loops
-        if is_new or self.captured_by_all.setdefault((table.cls, name), known) is not known:
-            raise Escapes(table.origin)
-        return True
+        return not is_new and self.captured_by_all.setdefault((table.cls, name), known) is known
 
     def call_function(self, op: Op, callee: Element, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known:
         """A call of one of the functions in a pool."""

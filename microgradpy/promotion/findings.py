@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, final, get_args
 
 from microgradpy.dataclasses import dataclass, field
+from microgradpy.runtime.arranged import Arranged
 from microgradpy.runtime.dict_objects import class_of_dicts, is_class_of_dicts
 from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import Grouped, Keyed, Nested
@@ -19,10 +20,12 @@ Origin = tuple[Any, ...]
 
 Form = tuple[Any, ...]
 """What the items of a container refer to: the origin of a table; `("any", tables)`; `("tuple", forms)`, with None for a value
-and `("maybe", table)` for an object that may be None, and for namedtuples `("tuple", forms, class)`; or `("rows", origin)`."""
+and `("maybe", table)` for an object that may be None, and for namedtuples `("tuple", forms, class)`; `("rows", origin)`; or
+`("held", key, class)` for the orders of lists, dicts or sets."""
 
 
 ROWS = "rows"
+HELD = "held"
 
 
 class Escapes(Exception):
@@ -138,6 +141,14 @@ class Recurs(Exception):
         self.code = code
 
 
+class Peels(Exception):
+    """A function that calls itself gets something in sight from itself where it has got None first."""
+
+    def __init__(self, code: types.CodeType) -> None:
+        super().__init__(code)
+        self.code = code
+
+
 class Shrinks(Exception):
     """Items of a list are taken away or change places, as those of a class (`runtime/arranged.py`)."""
 
@@ -192,7 +203,7 @@ class Guards(Exception):
         self.loops = loops
 
 
-OfTables = Enters | Gathers | HoldsNone | Picks | Recurs | Refers
+OfTables = Enters | Gathers | HoldsNone | Peels | Picks | Recurs | Refers
 OfChange = Asked | ReadMeanwhile | Shrinks
 OfArguments = Assigned | Changes | Reads | Whole
 Learned = Escapes | Guards | Holds | Keys | Mutates | Nests | OfArguments | OfChange | OfTables | Writes
@@ -251,10 +262,14 @@ class Facts:
     """The classes that stand for functions in containers, by the code of those that are made inside, and by the others."""
     bodies: dict[type, Any] = field(default_factory=dict)
     """Which functions these are: what makes them, or a constant."""
+    cells: dict[Any, type] = field(default_factory=dict)
+    """The classes that stand for variables which functions have captured, another one each, by the variable for the cell."""
     functions_made: dict[Origin, type] = field(default_factory=dict)
     """Where they are made."""
     recursive: set[types.CodeType] = field(default_factory=set)
     """The functions that call themselves, with something in sight."""
+    peeled: set[types.CodeType] = field(default_factory=set)
+    """Those of them whose first call is written where it is made."""
     returned: dict[types.CodeType, tuple[Origin, bool]] = field(default_factory=dict)
     """The tables that objects are in which such functions return, and whether they return None, too."""
     unpooled: set[type] = field(default_factory=set)
@@ -279,7 +294,7 @@ class Facts:
                 self.learn_of_arguments(found)
             case Shrinks() | Asked() | ReadMeanwhile():
                 self.learn_of_change(found)
-            case Enters() | Gathers() | HoldsNone() | Picks() | Recurs() | Refers():
+            case Enters() | Gathers() | HoldsNone() | Peels() | Picks() | Recurs() | Refers():
                 self.learn_of_tables(found)
             case Escapes(origin=origin):
                 self.keep(origin)
@@ -339,10 +354,14 @@ class Facts:
                 self.with_none.add(key)
             case Refers(key=key):
                 self.refers[key] = found.table
+                if found.table[0] == HELD:
+                    self.picks.pop(key, None)
             case Picks(key=key):
                 self.picks[key] = found.table
             case Recurs(code=code):
                 self.recursive.add(code)
+            case Peels(code=code):
+                self.peeled.add(code)
 
     # Dicts as objects
 
@@ -374,9 +393,15 @@ class Facts:
         none."""
         origin = origin[:-1] if origin[-1:] == (ROWS,) else origin
         form = self.refers.get(origin)
-        if is_of_items(form):
+        if origin[-1:] == (HELD,):
+            self.refers.pop(origin[:-1], None)
+            self.kept.add(origin)
+        elif is_of_items(form):
             del self.refers[origin]
             self.whole_items.add(origin)
+        elif self.may_hold_rows(origin):
+            del self.nested[origin]
+            self.refers[origin] = HELD, origin, Arranged
         elif self.may_enter(origin):
             self.enter(self.displays[origin], ())
         elif (cls := self.entered(origin)) is not None and not self.may_be_pooled(origin):
@@ -407,9 +432,18 @@ class Facts:
 
     def may_be_otherwise(self, origin: Origin) -> bool:
         """Whether what is made there may be followed in another way."""
-        if self.may_enter(origin) or self.may_be_pooled(origin) or self.entered(origin) is not None:
+        if origin[-1:] == (HELD,):
+            return origin[:-1] in self.refers
+        if self.may_hold_rows(origin) or self.may_enter(origin) or self.may_be_pooled(origin):
+            return True
+        if self.entered(origin) is not None:
             return True
         return is_of_items(self.refers.get(origin[:-1] if origin[-1:] == (ROWS,) else origin))
+
+    def may_hold_rows(self, origin: Origin) -> bool:
+        """Whether lists in a list, which could not be followed with it, may be followed by their orders."""
+        is_tried = origin in self.refers or (*origin, HELD) in self.kept
+        return self.nested.get(origin, 0) == 1 and not is_tried and not self.beside_writes
 
     def may_be_pooled(self, origin: Origin) -> bool:
         """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
@@ -432,7 +466,7 @@ def is_of_items(form: Form | None) -> bool:
 
 def origins_in(form: Form | None) -> tuple[Origin, ...]:
     """The tables in what a container refers to."""
-    if form is None:
+    if form is None or form[0] == HELD:
         return ()
     if form[0] in ("maybe", ROWS):
         return (form[1],)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from microgradpy.ir.nodes import Const, Value
-from microgradpy.promotion.findings import ROWS, Form, Origin
+from microgradpy.promotion.findings import HELD, ROWS, Form, Origin
 from microgradpy.promotion.places import (
     NO_OBJECT,
     AnyOf,
     Element,
     Family,
+    Held,
     Known,
     Maybe,
     Packed,
@@ -41,6 +42,8 @@ def form_of(form: Any) -> Form | None:
         return "maybe", form.table.origin
     if isinstance(form, Rows):
         return ROWS, form.origin[:-1]
+    if isinstance(form, Held):
+        return HELD, form.origin[:-1], form.owner.cls
     return None if form is None else form.origin
 
 

@@ -81,7 +81,6 @@ class Functions(Walker):
         self.codes: list[types.CodeType] = []
         """The code of what is being written where it is called, since the last function that calls itself."""
         self.recursions: list[Recursion] = []
-        self.unit: Recursion | None = None
         self.inside_of: list[types.FunctionType] = []
         """The functions that are being written where they are called, outermost first."""
         self.written: dict[types.FunctionType, frozenset[int]] = {}
@@ -300,7 +299,8 @@ class Functions(Walker):
     ) -> Known:
         """A call: written where it is made, unless the function calls itself."""
         is_of_arguments = any(isinstance(each, Part | Display) for each in values.values())
-        if code in self.facts.recursive and not is_of_arguments:
+        is_first = code in self.facts.peeled and code not in self.codes and as_expression(function.body) is not None
+        if code in self.facts.recursive and not is_of_arguments and not is_first:
             if is_of_other_module:
                 raise Escapes(origin)
             return call_recursive(self, op, code, callee, function, values, frame, origin)

@@ -14,11 +14,12 @@ from collections.abc import Mapping
 from microgradpy.ir.nodes import Const, Op, Opcode, Var
 from microgradpy.promotion.arranging import Arranging
 from microgradpy.promotion.findings import Escapes, Origin, Shrinks, Writes
+from microgradpy.promotion.object_keys import are_objects, set_of
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import THERE, DictOf, Frame, Known, ListOf, Method, Object
 from microgradpy.promotion.stores import made_by_call
 from microgradpy.runtime.arranged import Arranged
-from microgradpy.runtime.keyed import OF_CONTAINERS, Counted, Defaulted, Grouped, Keyed, Nested
+from microgradpy.runtime.keyed import OF_CONTAINERS, Counted, Defaulted, Grouped, Keyed, Members, Nested
 
 Named = Mapping[str, Known]
 
@@ -37,7 +38,9 @@ class Grouping(Arranging):
     def of_class_of_dicts(
         self, op: Op, origin: Origin, cls: type, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known | None:
-        """`Counter()`, `Counter(items)`, `OrderedDict()`, `set()`; None if it is made of something else."""
+        """`Counter()`, `Counter(items)`, `OrderedDict()`, `set()`, `set(objects)`; None if it is made of something else."""
+        if cls is Members and len(arguments) == 1 and not keywords and are_objects(self, arguments[0]):
+            return set_of(self, op, origin, arguments[0], frame)
         counts = cls is Counted and len(arguments) == 1 and self.is_counted(arguments[0])
         if keywords or (arguments and not counts):
             return None
@@ -77,7 +80,7 @@ class Grouping(Arranging):
         self.fields[place, "_items"], self.fields[place, "_order"] = items, order
         if cls is Defaulted:
             self.fields[place, "_default"] = default  # type: ignore[assignment]
-        self.owners[place] = owner
+        self.owners[place] = self.owners.get(owner, owner)
         return place
 
     def new_keyed(self, op: Op, origin: Origin, cls: type, arguments: tuple[Known, ...], frame: Frame) -> Object:

@@ -17,7 +17,7 @@ from typing import Any
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Each, Enumerate, For, Location, Op, Var, fresh, function_constant
 from microgradpy.ir.rewrite import map_items
-from microgradpy.ir.traversal import item_sources
+from microgradpy.ir.traversal import item_sources, item_variables
 from microgradpy.promotion import library
 from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.findings import Escapes
@@ -84,10 +84,12 @@ def with_iterators(walker: Any, statement: For, frame: Frame) -> For | None:
     changed: dict[Any, Var] = {}
     items = statement.items.inner if isinstance(statement.items, Enumerate) else statement.items
     is_fused = isinstance(items, Each)
+    first, *_ = item_variables(items)  # which is the same in each walk
     for source in item_sources(statement.items):
         known = found = walker.known(source, frame)
         if is_own(known) and (is_fused or known.cls not in CLASSES):
-            found = walker.iterator_of(known, fresh(getattr(source, "hint", "")), statement.where, frame) or known
+            item = first if is_fused else fresh(getattr(source, "hint", ""))
+            found = walker.iterator_of(known, item, statement.where, frame) or known
         if isinstance(found, Iterated):
             found = used_up(walker, found)
         if found is not known:

@@ -32,17 +32,29 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
-from microgradpy.promotion.findings import Escapes, Keys, Origin, Shrinks
+from microgradpy.promotion.findings import HELD, Escapes, Keys, Origin, Shrinks
 from microgradpy.promotion.fusing import as_step, run_over
 from microgradpy.promotion.grouping import Grouping
+from microgradpy.promotion.object_keys import has_objects, may_be_key, number_of_key, objects_of_keys
 from microgradpy.promotion.objects import NONE
-from microgradpy.promotion.places import DictOf, Frame, Generator, Known, ListOf, Method, Object, first_origin, is_thing
+from microgradpy.promotion.places import (
+    DictOf,
+    Frame,
+    Generator,
+    Known,
+    ListOf,
+    Method,
+    Object,
+    Packing,
+    first_origin,
+)
 from microgradpy.runtime import keyed
 from microgradpy.runtime.keyed import (
     BY_KEYS,
     FUNCTIONS,
     KEYED,
     OF_CONTAINERS,
+    ORDER,
     PUT_KEYS,
     TAKE_KEYS,
     Counted,
@@ -66,7 +78,7 @@ _FINISH = function_constant(keyed.finish)
 _MADE = {collections.Counter: Counted, collections.OrderedDict: Ordered, set: Members}
 _WITHIN = "within"
 _VIEWS = frozenset({"keys", "values", "items"})
-_OF_SETS = frozenset({"add", "discard", "remove", "clear"})
+_OF_SETS = frozenset({"add", "discard", "remove", "clear", "update"})
 WRITING = frozenset({"pop", "setdefault", "update", "popitem", "clear"})
 """The methods of dicts that write."""
 _SIZES = {"get": (1, 2), "pop": (1, 2), "setdefault": (1, 2), "__getitem__": (1, 1)}
@@ -90,6 +102,8 @@ class Keying(Grouping):
             place = self.defaulted(op, origin, arguments[0], frame)
             if place is not None:
                 return place
+        if function is constant_key and may_be_key(self, arguments[0]):
+            return arguments[0]  # it goes by its number, or escapes
         if function in (shared_list, shared_dict):
             return self.shared(arguments[0], arguments[1], frame)
         if isinstance(function, types.FunctionType) and function in FUNCTIONS:
@@ -134,6 +148,16 @@ class Keying(Grouping):
         self.of_text(op, place, "take_in", (result,), frame)
         return place
 
+    def dict_of_pairs(self, op: Op, pairs: ListOf, frame: Frame) -> Known | None:
+        """`dict(pairs)`, of which the keys may be objects."""
+        origin = (*frame.path, op.results[0])
+        is_of_objects = isinstance(pairs.of, Packing) and len(pairs.of.items) == 2 and pairs.of.items[0] is not None
+        if not is_of_objects or origin in self.facts.kept or self.facts.shrinking.get(origin, Keyed) is not Keyed:
+            return super().dict_of_pairs(op, pairs, frame)
+        place = self.new_keyed(op, origin, Keyed, (), frame)
+        self.of_text(op, place, "fill", (pairs,), frame)
+        return place
+
     def is_dict(self, known: Known) -> bool:
         kind = self.kinds.of(known)
         made = self.kinds.builder.producers.get(known) if isinstance(known, Var) else None
@@ -147,24 +171,27 @@ class Keying(Grouping):
 
     def asks_keys(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known:
         place = self.owner_of_text(frame)
-        if function in TAKE_KEYS:
-            if is_thing(arguments[1]):
-                raise Escapes(place.origin)
-            if function in PUT_KEYS:
-                kind = self.kinds.of(arguments[1])
+        if function in TAKE_KEYS or function is keyed.step:
+            keys = (*place.origin, _WITHIN) if function is put_within else self.keys_of_place(place)
+            key = number_of_key(self, function, keys, arguments[1], place.origin)
+            arguments = (arguments[0], key, *arguments[2:])
+            if function in PUT_KEYS and not has_objects(self, keys):
+                kind = self.kinds.of(key)
                 if not is_key(kind) and (isinstance(kind, TupleOf) or (isinstance(kind, Sequence) and kind.name == "tuple")):
                     raise Escapes(place.origin)  # `functools.cache` may have numbers as keys that are differentiated
-                within = (*place.origin, _WITHIN) if function is put_within else self.keys_of_place(place)
-                arguments = (arguments[0], self.checked_key(arguments[1], within, op), *arguments[2:])  # type: ignore[arg-type]
-        if function in BY_KEYS:
-            op = replace(op, callee=self.gives_keys(function, place))
-            if function is keys_by_value and not is_ordered(item_kind(self.kinds.of(self.contents_of(arguments[1])))):
-                raise Escapes(place.origin)
-        return self.arranges(op, op.callee.value, arguments, frame)  # type: ignore[union-attr]
+                arguments = (arguments[0], self.checked_key(key, keys, op), *arguments[2:])
+        if function not in BY_KEYS:
+            return self.arranges(op, function, arguments, frame)
+        if function is keys_by_value and not is_ordered(item_kind(self.kinds.of(self.contents_of(arguments[1])))):
+            raise Escapes(place.origin)
+        callee = self.gives_keys(function, place)
+        read = self.arranges(replace(op, callee=callee), callee.value, arguments, frame)
+        return objects_of_keys(self, op, function, self.keys_of_place(place), place.origin, read, frame)
 
     def keys_of_place(self, place: Object) -> Origin:
         """What the keys of a dict are known by: those of all dicts in a dict are alike."""
-        return (*place.origin, _WITHIN) if place in self.owners else place.origin
+        is_within = place in self.owners or place.origin[-1:] == (HELD,)
+        return (*place.origin, _WITHIN) if is_within else place.origin
 
     def checked_key(self, key: Value, keys: Origin, op: Op) -> Value:
         """A key as it is put into a dict: a number that may be differentiated is refused. What the keys of a dict are has to be
@@ -184,7 +211,7 @@ class Keying(Grouping):
     def gives_keys(self, function: Any, place: Object) -> Const:
         """What gives keys of a dict: it is said of whole numbers and of texts that they are such."""
         keys = self.keys_of_place(place)
-        kind = self.keys_given[keys] = self.facts.keys.get(keys, INT)
+        kind = self.keys_given[keys] = INT if has_objects(self, keys) else self.facts.keys.get(keys, INT)
         numbers, names = BY_KEYS[function]
         return function_constant(numbers if kind == INT else names if kind == Inert("str") else function)
 
@@ -203,6 +230,7 @@ class Keying(Grouping):
         name, place = method.name, method.receiver
         if place.cls is Members:
             is_known = name in _OF_SETS and len(arguments) == (name != "clear") and not keywords
+            is_known &= name != "update" or (arguments[0] is not place and self.is_run_over(arguments[0]))
             return self.of_text(op, place, name if is_known else "", arguments, frame)
         if place.cls in OF_CONTAINERS:
             return self.method_of_grouped(op, method, arguments, keywords, frame)
@@ -349,11 +377,12 @@ class Keying(Grouping):
             return self.keys_now(known, op, frame)
         return super().as_list(known, op, frame)
 
-    def keys_now(self, place: Object, op: Op, frame: Frame) -> Value:
+    def keys_now(self, place: Object, op: Op, frame: Frame) -> Known:
         """The keys as a list of their own."""
         keys = fresh("keys")
-        self.add(Op(self.gives_keys(keys_of, place), (self.plain(self.fields[place, "_order"]),), (keys,), where=op.where))
-        return keys
+        made = Op(self.gives_keys(keys_of, place), (self.plain(self.fields[place, ORDER]),), (keys,), where=op.where)
+        self.add(made)
+        return objects_of_keys(self, made, keys_of, self.keys_of_place(place), place.origin, keys, frame)
 
     # Loops
 
@@ -373,7 +402,7 @@ class Keying(Grouping):
         for place, key, value in over:
             if watched:
                 watch = fresh("watch")
-                self.add(Op(_WATCH, (self.plain(self.fields[place, "_order"]),), (watch,), where=statement.where))
+                self.add(Op(_WATCH, (self.plain(self.fields[place, ORDER]),), (watch,), where=statement.where))
                 watches.append(watch)
                 begins.append(Op(_STEP, (watch, key), (fresh(""),), where=statement.where))
             if value is not None:
@@ -395,7 +424,8 @@ class Keying(Grouping):
                 place = self.known(source, frame)
                 if not isinstance(place, Object) or place.cls not in KEYED:
                     return items
-                keys = self.keys_now(place, Op(_GETITEM, (), (), where=statement.where), frame)
+                keys = fresh("keys")
+                self.bind(keys, self.keys_now(place, Op(_GETITEM, (), (), where=statement.where), frame), frame)
                 over.append((place, key, items.value if isinstance(items, DictItems) else None))
                 return Each(keys, key)
         return items

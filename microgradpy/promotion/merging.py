@@ -12,6 +12,7 @@ from microgradpy.ir.nodes import Const, Op, Opcode, Statement, Terminator, Value
 from microgradpy.promotion.alike import are_alike, check_alike, check_keys, check_own, check_pooled, check_same_class, other_of
 from microgradpy.promotion.base import Walk, field_hint, fields_of
 from microgradpy.promotion.findings import Escapes, Origin
+from microgradpy.promotion.held import held_object, is_held
 from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
@@ -35,7 +36,7 @@ from microgradpy.promotion.places import (
     origin_of,
     tables_of_object,
 )
-from microgradpy.runtime.keyed import CLASSES
+from microgradpy.runtime.keyed import CLASSES, ORDER
 
 
 @final
@@ -142,7 +143,7 @@ class Merge:
                 self.walker.check_entering(other)
                 check_same_class(first, other)
         if all(isinstance(each, Object | Part) for each in known):
-            return self.objects(self.made_objects(known))
+            return self.held(known, variable) or self.objects(self.made_objects(known))
         if isinstance(first, ListOf | Table) and all(are_alike(first, each) for each in known) and self.are_own(known):
             return self.containers(known, variable)  # type: ignore[arg-type]
         one = next((each for each in known if isinstance(each, Element | Packed | AnyOf)), None)
@@ -158,6 +159,14 @@ class Merge:
             case Packed() if all(isinstance(each, Packed) and each.form == one.form for each in known):
                 return replace(one, value=self.of(tuple(each.value for each in known), variable))  # type: ignore[arg-type, union-attr]
         return None
+
+    def held(self, known: tuple[Known, ...], variable: Callable[[], Var]) -> Object | None:
+        """Lists, dicts or sets of one container as one of them; None if they are not."""
+        owner = self.walker.owners.get(known[0])  # type: ignore[arg-type]
+        if owner is None or not is_held(self.walker, known, owner):
+            return None
+        orders = tuple(arm.fields[each, ORDER] for arm, each in zip(self.arms, known, strict=True))  # type: ignore[index]
+        return held_object(self.walker, owner, self.of(orders, variable))  # type: ignore[arg-type]
 
     def as_records(self, known: tuple[Known, ...]) -> tuple[Known, ...]:
         """Namedtuples that were read from containers like those that were not."""

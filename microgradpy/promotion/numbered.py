@@ -33,17 +33,20 @@ from microgradpy.ir.nodes import (
 from microgradpy.promotion.class_members import class_constant
 from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.copies import Copies
-from microgradpy.promotion.findings import ROWS, Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers, is_of_items
+from microgradpy.promotion.findings import HELD, ROWS, Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers, is_of_items
 from microgradpy.promotion.forms import encoded, form_of, form_of_item, joined_classes, number_of, wider_form
 from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.held import held_by, held_object, hold, order_given
 from microgradpy.promotion.loops import length_of
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
     AnyOf,
+    Cell,
     Element,
     Family,
     Frame,
+    Held,
     Known,
     ListOf,
     Maybe,
@@ -58,6 +61,7 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
+from microgradpy.runtime.keyed import Members
 
 _MUL, _ADD, _MOD, _FLOORDIV, _EQ = map(operator_constant, ("mul", "add", "mod", "floordiv", "eq"))
 _BOOL, _GETITEM = function_constant(bool), operator_constant("getitem")
@@ -72,6 +76,8 @@ class Numbered(Copies):
         self.tables_made: dict[Origin, Table] = {}
         self.rows_made: dict[Origin, Rows] = {}
         """The lists in lists that change places, by the list where that was found."""
+        self.held_made: dict[Origin, Held] = {}
+        """The lists, dicts and sets that containers have by their orders."""
 
     # Forms
 
@@ -93,6 +99,8 @@ class Numbered(Copies):
         if form[0] == ROWS:
             place = ListOf((*form[1], ROWS), "rows", 1)
             return self.rows_made.setdefault(form[1], Rows(place))
+        if form[0] == HELD:
+            return held_by(self, form)
         if form[0] == "maybe":
             table = self.tables_made.get(form[1])
             return None if table is None else Maybe(table)
@@ -108,6 +116,10 @@ class Numbered(Copies):
         if place.depth:
             return self.row_of(place, item)
         item = self.as_tuple(place, item)
+        if isinstance(item, Object) and item.cls is Members and item not in self.owners and place.of is None:
+            hold(self, place, Members)
+        if isinstance(place.of, Held):
+            return order_given(self, place.of, item)
         if isinstance(place.of, Rows):
             return self.number_of_row(place.of, place, item)
         found = self.code_of(place.of, item) if isinstance(place.of, Family) else encoded(place.of, item)
@@ -220,8 +232,9 @@ class Numbered(Copies):
         """Let the items of a container be what one of them is; `source` is where that comes from."""
         if place.key in self.facts.whole_items and is_of_items(form):
             raise Escapes(source)
-        if place.key in self.facts.refers:
-            raise Escapes(place.origin)
+        if place.key in self.facts.refers:  # that list is made later: all objects of the class may be in a pool
+            is_later = self.facts.refers[place.key] == form and form in self.facts.tables
+            raise Escapes(source if is_later else place.origin)
         raise Refers(place.key, form)
 
     def number_of_row(self, rows: Rows, holder: ListOf, item: Known) -> Value:
@@ -245,7 +258,7 @@ class Numbered(Copies):
         return number
 
     @abstractmethod
-    def stands(self, place: Object | ListOf, element: Element | Row | None) -> None:
+    def stands(self, place: Object | ListOf | Cell, element: Element | Row | Object | None) -> None:
         """Note that an object or a list is in a list from here on."""
 
     def make_rows(self, place: ListOf) -> None:
@@ -297,6 +310,8 @@ class Numbered(Copies):
             return value
         if isinstance(form, Family):
             return AnyOf(form, value)
+        if isinstance(form, Held):
+            return held_object(self, form.owner, value)
         if isinstance(form, Rows):
             self.counters.add(value)
             return Row(form.place, (value,), None, fresh(value.hint))

@@ -79,6 +79,19 @@ class Rows:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """The lists, dicts or sets that a container has by their orders: `owner` stands for all of them, and has the list that
+    their values are in."""
+
+    owner: Object
+
+    @property
+    def origin(self) -> Origin:
+        return self.owner.origin
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
 class View:
     """A part of an array in sight, as it was read from a version of that."""
 
@@ -267,10 +280,11 @@ class Iterated:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Picked:
-    """Some of the objects of a table, by their numbers."""
+    """Some of the objects of a table, by their numbers; `column` is the field that they were read from."""
 
     table: Table
     numbers: Value
+    column: ListOf | None = None
 
 
 CONTAINERS = frozenset((list, tuple, dict))
@@ -367,6 +381,10 @@ class OfFunction:
     """What stands for functions that are in containers has classes derived from this one."""
 
 
+class OfCell:
+    """What stands for variables that functions in containers have captured has classes derived from this one."""
+
+
 def origin_of_pool(cls: type) -> Origin:
     return "pool", cls
 
@@ -415,7 +433,7 @@ def tables_of(form: Any) -> Iterator[Table]:
             yield from tables_of(each)
     elif isinstance(form, Family):
         yield from form.tables
-    elif isinstance(form, Rows):
+    elif isinstance(form, Rows | Held):
         yield form  # type: ignore[misc]
     elif form is not None:
         yield form.table if isinstance(form, Maybe) else form

@@ -16,6 +16,7 @@ from microgradpy.ir.nodes import Const, Location, Op, Opcode, Statement, fresh, 
 from microgradpy.promotion.base import column_hint
 from microgradpy.promotion.containers import Containers
 from microgradpy.promotion.findings import Escapes
+from microgradpy.promotion.held import make_held
 from microgradpy.promotion.places import CONTENTS, NO_OBJECT, Element, Frame, Known, Object, Picked, Table, origin_of_pool
 from microgradpy.runtime.keys import check_object
 
@@ -38,6 +39,7 @@ class Pools(Containers):
                 field = *table.origin, name
                 column = replace(self.list_at(table.origin, hint, field=field), picks=self.picks_of(field))
                 table.columns[name] = column
+                make_held(self, column)
                 made = fresh(hint, True)
                 self.add(Op(Opcode.LIST, (), (made,), from_user=False))
                 self.fields[column, CONTENTS] = made

@@ -25,7 +25,7 @@ from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import FLOAT, INT, UNASSIGNED, Kind, TupleOf, is_proven, join, map_axes
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Parameter, Region, Return, Value, Var, fresh
 from microgradpy.promotion.base import Walk, field_hint
-from microgradpy.promotion.findings import Escapes, NotInSight, Origin
+from microgradpy.promotion.findings import Escapes, NotInSight, Origin, Peels
 from microgradpy.promotion.names import Names, definitions_in, used_in
 from microgradpy.promotion.places import (
     NO_OBJECT,
@@ -39,12 +39,13 @@ from microgradpy.promotion.places import (
     Object,
     Packed,
     Packing,
+    Place,
     Table,
     Values,
     is_thing,
     origin_of,
 )
-from microgradpy.runtime.keyed import IN_PLACE
+from microgradpy.runtime.keyed import IN_PLACE, ORDER
 
 _MOST_PASSES = 24
 _NONE = Const(None)
@@ -153,6 +154,8 @@ class Recursion:
     read: dict[Field, Slot] = field(default_factory=dict)
     changed: dict[Field, Slot] = field(default_factory=dict)
     summed: set[Field] = field(default_factory=set)
+    rearranged: dict[Object, None] = field(default_factory=dict)
+    """The lists, dicts and sets from outside of which it changes the order, in place."""
     free: tuple[Var, ...] = ()
     result: Slot = field(default_factory=lambda: Slot("", is_open=True))
     apart: Any = None
@@ -194,10 +197,15 @@ class Recursion:
                 handed.append(self.handed(fields, key, walker, walker.fields[key]))
         for key in self.changed:
             self.note_write(walker, key)
+        for place in self.rearranged:
+            walker.check_rearranged(place)
         return self.emit(walker, op, (*handed, *self.free, *own), frame)
 
     def handed(self, slots: dict[Any, Slot], key: Any, walker: Walk, known: Known) -> Value:
         """What is handed over; if that is not as it was assumed, less is assumed the next time."""
+        is_in_place_of_none = slots is self.given and slots[key].same == _NONE and isinstance(known, Object | ListOf)
+        if is_in_place_of_none and self.code not in walker.facts.peeled:
+            raise Peels(self.code)
         known = slots[key].given(walker, known)
         wider = slots[key].with_(walker, known)
         self.is_wider |= wider != slots[key]
@@ -235,6 +243,14 @@ class Recursion:
 
     def fields(self) -> dict[Field, Slot]:
         return self.changed | self.read
+
+    def note_rearranged(self, place: Place | None) -> None:
+        """Note that an order is changed: that is nothing a call gives back, as it is one and the same everywhere."""
+        if not isinstance(place, Object) or place.cls not in IN_PLACE or place in self.rearranged:
+            return
+        if (place, ORDER) in self.outside:
+            self.rearranged[place] = None
+            self.is_wider = True
 
     # The function
 
@@ -278,12 +294,10 @@ class Recursion:
 
     def walk(self, walker: Any) -> None:
         """Walk the function until nothing more turns out of it."""
-        state = walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes, walker.fixed
+        state = walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes
         entry, handed, consumed = walker.fields, set(walker.handed), set(walker.consumed)
         standing = set(walker.standing)
         owners = {place for place, _ in entry}
-        # An order that changes in place is no result that a call could give back.
-        walker.fixed |= {place for place in owners if isinstance(place, Object) and place.cls in IN_PLACE}
         try:
             for _ in range(_MOST_PASSES):
                 self.is_wider = False
@@ -299,7 +313,7 @@ class Recursion:
             else:
                 raise NotInSight
         finally:
-            walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes, walker.fixed = state
+            walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes = state
             walker.fields, walker.handed = entry, handed
         for key in self.changed:
             if key[0] in walker.shown and key not in self.summed:

@@ -54,6 +54,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.promotion.findings import Escapes, Shrinks, Writes
+from microgradpy.promotion.object_keys import may_be_key
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import CONTENTS, Frame, Known, ListOf, Table, Values, View, is_thing
 from microgradpy.promotion.pools import Pools
@@ -206,10 +207,18 @@ class Stores(Pools):
         if made is not None and made.callee is Opcode.CLOSURE and value in self.fresh:
             raise Writes(self.fresh[value])  # type: ignore[index]
 
+    def check_key(self, place: ListOf, key: Known) -> None:
+        """Let a dict that is asked for an object be one of which the keys may be objects."""
+        if place.sort == "dict" and may_be_key(self, key) and not self.is_users(place):
+            raise Shrinks(place.origin, Keyed)
+        if is_thing(key):
+            raise Escapes(place.origin)
+
     # Reading
 
     def read_part(self, op: Op, place: ListOf, index: Known, frame: Frame) -> Known:
         """`container[index]` of a dict or an array."""
+        self.check_key(place, index)
         if place.default is not None:
             return self.get(op, place, index, place.default, frame, puts=True)
         version = self.plain(self.now(place))
@@ -231,8 +240,7 @@ class Stores(Pools):
 
     def get(self, op: Op, place: ListOf, key: Known, default: Known, frame: Frame, *, puts: bool = False) -> Known:
         """`d.get(key, default)`; with `puts`, what a `defaultdict` does."""
-        if is_thing(key):
-            raise Escapes(place.origin)
+        self.check_key(place, key)
         version, other = self.plain(self.now(place)), self.given_to(place, default)
         is_there, read, result = fresh("is_there"), fresh(""), self.define(op.results[0], frame)
         self.add(Op(_CONTAINS, (version, key), (is_there,), from_user=False, where=op.where))  # type: ignore[arg-type]
@@ -270,8 +278,9 @@ class Stores(Pools):
     def contains(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """`key in d`"""
         place, key = arguments
-        if not isinstance(place, ListOf) or place.sort != "dict" or is_thing(key):
+        if not isinstance(place, ListOf) or place.sort != "dict":
             return None
+        self.check_key(place, key)
         self.emit(op, op.callee, (self.now(place), key), {}, frame)  # type: ignore[arg-type]
         return self.known_result(op, frame)
 
@@ -297,8 +306,7 @@ class Stores(Pools):
         """`container[index] = value` on a dict or an array."""
         if isinstance(value, View) and value.place is place and value.index == index:
             return NONE  # it has been written in place
-        if is_thing(index):
-            raise Escapes(place.origin)
+        self.check_key(place, index)
         if place.sort == "dict" and not is_key(self.kinds.of(index)) and not self.is_users(place):
             raise Shrinks(place.origin, Keyed)
         self.helped = True

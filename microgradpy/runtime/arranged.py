@@ -40,6 +40,13 @@ class Arranged:
             place_last(self._order, kept_at(self._items, item))
             self._order = self._order
 
+    def order_of(self, others: Iterable[Any]) -> Any:
+        """Where the items of another list are, put behind those of this one."""
+        order = new_order()
+        for item in others:
+            place_last(order, kept_at(self._items, item))
+        return order
+
     def insert(self, index: int, item: Any) -> None:
         place_before(self._order, index, kept_at(self._items, item))
         self._order = self._order

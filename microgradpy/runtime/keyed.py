@@ -63,6 +63,13 @@ class Keyed:
         forget(self._order, key)
         self._order = self._order
 
+    def order_of(self, others: Any) -> Any:
+        """Where the values of another dict are, put behind those of this one."""
+        order = new_dict()
+        for key, item in others.items():
+            put_within(order, key, kept_at(self._items, item))
+        return order
+
     def take_in(self, others: Any) -> None:
         """items.update(others)"""
         for key, item in others.items():
@@ -231,6 +238,11 @@ class Members:
     def add(self, key: Any) -> None:
         put_member(self._order, key)
         self._order = self._order
+
+    def update(self, keys: Any) -> None:
+        for key in keys:
+            put_member(self._order, key)
+            self._order = self._order
 
     def discard(self, key: Any) -> None:
         drop_member(self._order, key)
@@ -465,6 +477,7 @@ KEYED = (Keyed, Grouped, Nested, Defaulted, Counted, Ordered, Members)
 CLASSES = (*heaps.CLASSES, *KEYED)
 IN_PLACE = tuple(cls for cls in CLASSES if cls not in written_out.CLASSES)
 """Those that have an order, which is changed in place."""
+ITEMS, ORDER = "_items", "_order"
 FIELDS = (*arranged.FIELDS, "_default")
 TAKE_KEYS: frozenset[Any] = frozenset({
     is_under, place_under, place_or_none, taken_under, taken_or_none, put_under, forget, move_key,

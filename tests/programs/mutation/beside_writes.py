@@ -58,9 +58,7 @@ def kept(v):
 
 @program(K, features="object beside one that escapes")
 def spring_beside_a_set(x):
-    keep = set()
-    box = Box(x)
-    keep.add(box)
+    box, keep = kept(x)
     spring = Spring(x, 1.3)
     for _ in range(4):
         spring.step(0.1).step(0.2)
