@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.boundary import BOUNDARY
+from microgradpy.compiler import changed_mode
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import (
     CotangentShapeError,
@@ -258,6 +259,25 @@ def _given_to_library(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple
         return rrule_via_ad(f, *args, **kwargs)
 
 
-callables.install(_given_to_library)
-NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, pullback, gradient, value_and_gradient, grad, value_and_grad))
+def _of_text(
+    f: Callable[..., Any], wanted: tuple[bool, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """As `rrule_via_ad`, for some of the arguments of a function that only computes, and without a cotangent of it."""
+    with called_by_rule(f, (*args, *kwargs.values())):
+        try:
+            y, back = resolve_outermost(f, args, kwargs, wanted)
+        except MutationError:  # by a callee that it was given, which makes what it writes into
+            with changed_mode(tracks=True):
+                y, back = resolve_outermost(f, args, kwargs, wanted)
+
+    def of_text_pullback(y_bar: Any) -> tuple[Any, ...]:
+        bars = back(y_bar).arguments
+        return tuple(project(x, bar) if flag else None for x, bar, flag in zip(args, bars, wanted, strict=True))
+
+    NESTED_DIFFERENTIATION.add(of_text_pullback)
+    return y, of_text_pullback
+
+
+callables.install(_given_to_library, _of_text)
+NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, _of_text, pullback, gradient, value_and_gradient, grad, value_and_grad))
 NESTED_DIFFERENTIATION.add(Pullback.__call__)

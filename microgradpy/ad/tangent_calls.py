@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping
+from types import FunctionType
 
 from microgradpy.ad.calls import (
     Call,
@@ -35,16 +36,18 @@ from microgradpy.ir.nodes import (
     Const,
     Op,
     Opcode,
+    Statement,
     Value,
     Var,
     function_constant,
 )
+from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules import number_lists
 from microgradpy.rules.linearity import LINEAR_ATTRIBUTES, keeps_linear, linear_arguments
 from microgradpy.rules.number_lists import OF_STRUCTURE
-from microgradpy.rules.registry import frule, rrule
+from microgradpy.rules.registry import frule, is_non_differentiable, rrule
 from microgradpy.rules.selections import inserts, may_be_infinite
 from microgradpy.runtime import pushforwards as run_time
 from microgradpy.runtime.iterators import STREAMS
@@ -138,6 +141,8 @@ class Tangents(StructureTangents):
         groups = [{value: rest.pop(value)} for value in kept]
         try:
             transposed = [transpose(call, group, self.builder, self.services) for group in (rest, *groups) if group]
+            if self.services.is_differentiated:
+                self.check_differentiable([each for statements, _ in transposed for each in statements])
         except NotTransposable:
             self.by_rule(op, call)
             return
@@ -151,6 +156,20 @@ class Tangents(StructureTangents):
             for part in parts[1:]:
                 total = self.builder.sum(total, part, "")
             self.know_dot(call.result, total, call.arguments)
+
+    def check_differentiable(self, statements: list[Statement]) -> None:
+        """Leave to run time what is to be differentiated once more, if it calls helpers that write into what they have made, or
+        adjoints of helpers."""
+        for each in statements:
+            helper = each.callee.value if isinstance(each, Op) and isinstance(each.callee, Const) else None
+            if getattr(helper, "stands_for_unit", False):
+                raise NotTransposable
+            if not isinstance(helper, FunctionType) or rrule.has(helper) or is_non_differentiable(helper):
+                continue
+            values = each.arguments
+            active = tuple(isinstance(value, Var) for value in values)
+            if isinstance(self.services.unit(helper, tuple(map(self.builder.kind, values)), active), MayWrite):
+                raise NotTransposable
 
     def rearranged(self, op: Op, call: Inlined) -> bool:
         """A call that gives what is in its arguments in another order, or the sum of it, and the same of the tangents; whether

@@ -9,14 +9,24 @@ from collections.abc import Callable
 from typing import Any
 
 Differentiate = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
+DifferentiateText = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
 _installed: list[Differentiate] = []
+_of_texts: list[DifferentiateText] = []
 
 
-def install(differentiate: Differentiate) -> None:
-    """Called once, with `rrule_via_ad`."""
-    _installed[:] = [differentiate]
+def install(differentiate: Differentiate, of_text: DifferentiateText) -> None:
+    """Called once, with `rrule_via_ad` and what does the same for some arguments only."""
+    _installed[:], _of_texts[:] = [differentiate], [of_text]
 
 
 def differentiated(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`rrule_via_ad(f, *args, **kwargs)`."""
     return _installed[0](f, *args, **kwargs)
+
+
+def differentiated_text(
+    f: Callable[..., Any], wanted: tuple[bool, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """The value of a function of the package, and what takes the cotangent of that to those of the arguments: of the positional
+    ones that are `wanted`, and None for the others."""
+    return _of_texts[0](f, wanted, args, kwargs)

@@ -53,9 +53,9 @@ RULES: tuple[tuple[str, str, str], ...] = (
         "triu_indices_from unravel_index where"),
     ("numpy.inert_options", "numpy",
         "arange asanyarray asarray ascontiguousarray astype broadcast_to concat concatenate copy corrcoef cov cumprod "
-        "cumsum cumulative_prod cumulative_sum full hstack median nancumprod nancumsum nanmedian ndarray.astype "
-        "ndarray.copy ndarray.cumprod ndarray.cumsum ndarray.reshape ndarray.trace partition percentile quantile "
-        "reshape sort stack trace vstack"),
+        "cumsum cumulative_prod cumulative_sum full generic.astype hstack median nancumprod nancumsum nanmedian "
+        "ndarray.astype ndarray.copy ndarray.cumprod ndarray.cumsum ndarray.reshape ndarray.trace partition percentile "
+        "quantile reshape sort stack trace vstack"),
     ("numpy.linear_algebra.eigenvalues", "numpy.linalg", "eig eigh eigvals eigvalsh"),
     ("numpy.linear_algebra.einsum", "numpy", "einsum"),
     ("numpy.linear_algebra.linalg_products", "numpy.linalg",
@@ -199,7 +199,7 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("transposes.linear_algebra", "microgradpy.rules.numpy.linear_algebra.singular",
         "lstsq_bars pinv_bar singular_values_bar svd_bar"),
     ("transposes.linear_algebra", "microgradpy.rules.numpy.linear_algebra.solving",
-        "cholesky_bar qr_bar slogdet_bar solve_adjoint solve_matrix_bar"),
+        "cholesky_bar cofactors qr_bar slogdet_bar solve_adjoint solve_matrix_bar"),
     ("transposes.linear_algebra", "microgradpy.tangents.decompositions", "adjoint"),
     ("transposes.manipulation", "microgradpy.rules.numpy.creation.arrays", "filled_bar"),
     ("transposes.manipulation", "microgradpy.rules.numpy.creation.matrices", "diag_bar"),

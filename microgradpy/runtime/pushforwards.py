@@ -374,7 +374,7 @@ def _transposed(
             bars, back = _resolve[0](pullback, (_somewhere(y),), {}, (True,))
         check(bars)
         with np.errstate(all="ignore"):
-            seeds = tuple(_seed(bar, dot) for bar, dot in zip(bars, dots, strict=False))
+            seeds = tuple(seed_of(bar, dot) for bar, dot in zip(bars, dots, strict=False))
             seeds += (None,) * (len(bars) - len(seeds))
             if all(map(_is_plain, bars)):
                 return None if all(seed is None for seed in seeds) else _projected(y, _of_seed(y, back(seeds).arguments[0]))
@@ -402,12 +402,13 @@ def _is_finite(dot: Any) -> bool:
     return is_structural_zero(dot) or (isinstance(dot, float | complex | np.inexact) and bool(np.isfinite(dot)))
 
 
-def _seed(bar: Any, dot: Any) -> Any:
+def seed_of(bar: Any, dot: Any) -> Any:
+    """The tangent of an argument as a cotangent of the one that a pullback gives for it."""
     if is_structural_zero(bar) or is_structural_zero(dot):
         return None
     if isinstance(bar, NotImplementedTangent):
         bar.refuse()
-    return dot
+    return np.asarray(dot) if isinstance(bar, np.ndarray) and isinstance(dot, list | tuple) else dot
 
 
 def _of_seed(y: Any, found: Any) -> Any:
@@ -483,6 +484,6 @@ def _projected(y: Any, y_dot: Any) -> Any:
 
 
 AT_RUN_TIME: tuple[Callable[..., Any], ...] = (
-    pushed, pushed_packed, pushed_by_rule, tangents.attribute_tangent, tangents.function_tangent, tangents.iterated_tangent,
+    pushed_packed, tangents.attribute_tangent, tangents.function_tangent, tangents.iterated_tangent,
 )  # fmt: skip
 """What generated pushforwards call where tangents are found when they run."""

@@ -82,7 +82,7 @@ def _may_hold_text(value: Any, depth: int = 0) -> bool:
             return depth >= _DEEPEST or any(_may_hold_text(item, depth + 1) for item in value)
         case types.BuiltinFunctionType(__self__=np.ndarray() as owner):
             return _may_hold_text(owner)
-        case bool() | int() | np.generic() | None | type() | types.ModuleType():
+        case bool() | int() | np.generic() | None | type() | types.ModuleType() | np.dtype():
             return False
         case types.FunctionType():
             captured = [cell.cell_contents for cell in value.__closure__ or () if cell != types.CellType()]

@@ -28,8 +28,9 @@ def sinc_derivative(x):
 def sinc_slope(x: Any) -> Any:
     """The derivative of sinc. Near 0, where the two terms of the quotient cancel, its Taylor series is summed."""
     x = np.asarray(x)
-    quotient = divide(np.cos(np.pi * x) - np.sinc(x), x)
     near = np.abs(x) < 0.1
+    far = np.where(near, 1.0, x)
+    quotient = divide(np.cos(np.pi * far) - np.sinc(far), far)
     if not near.any():
         return quotient[()]
     # sum over k >= 1 of (-1)^k pi^(2k) 2k x^(2k-1) / (2k+1)!; at 0.1 the seventh term is below 1e-16 of the first.
