@@ -15,7 +15,6 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.boundary import BOUNDARY
-from microgradpy.compiler import changed_mode
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import (
     CotangentShapeError,
@@ -29,6 +28,7 @@ from microgradpy.rules import callables
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
+from microgradpy.runtime.modes import changed_mode
 from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.write_detection import Snapshot, arrays_in, arrays_seen_by
 from microgradpy.state.outside import called_by_rule, writes_stay_inside
@@ -279,5 +279,6 @@ def _of_text(
 
 
 callables.install(_given_to_library, _of_text)
-NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, _of_text, pullback, gradient, value_and_gradient, grad, value_and_grad))
+NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, _of_text, pullback))
+NESTED_DIFFERENTIATION.update((gradient, value_and_gradient, grad, value_and_grad))
 NESTED_DIFFERENTIATION.add(Pullback.__call__)

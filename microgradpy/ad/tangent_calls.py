@@ -161,14 +161,15 @@ class Tangents(StructureTangents):
         """Leave to run time what is to be differentiated once more, if it calls helpers that write into what they have made, or
         adjoints of helpers."""
         for each in statements:
-            helper = each.callee.value if isinstance(each, Op) and isinstance(each.callee, Const) else None
+            if not isinstance(each, Op) or not isinstance(each.callee, Const):
+                continue
+            helper = each.callee.value
             if getattr(helper, "stands_for_unit", False):
                 raise NotTransposable
             if not isinstance(helper, FunctionType) or rrule.has(helper) or is_non_differentiable(helper):
                 continue
-            values = each.arguments
-            active = tuple(isinstance(value, Var) for value in values)
-            if isinstance(self.services.unit(helper, tuple(map(self.builder.kind, values)), active), MayWrite):
+            kinds, active = tuple(map(self.builder.kind, each.arguments)), tuple(isinstance(x, Var) for x in each.arguments)
+            if isinstance(self.services.unit(helper, kinds, active), MayWrite):
                 raise NotTransposable
 
     def rearranged(self, op: Op, call: Inlined) -> bool:

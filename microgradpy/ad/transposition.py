@@ -223,11 +223,12 @@ def _push(adjoint: TangentBuilder, linear: PrimalBuilder, contribution: Static, 
                 return
             if is_numeric(adjoint.kind(value)) and isinstance(value, Var):
                 dot = adjoint.dense(dot, value)
-            elif isinstance(adjoint.kind(dot), TupleOf | Sequence) and _is_computed(adjoint.producers.get(value)):
+            elif isinstance(value, Var) and isinstance(adjoint.kind(dot), TupleOf | Sequence) and _is_computed(value, adjoint):
                 raise NotTransposable  # a list of tangents for what is an array of cotangents
             adjoint.accumulate(value, dot)
 
 
-def _is_computed(made: Op | None) -> bool:
+def _is_computed(value: Var, adjoint: TangentBuilder) -> bool:
     """Whether a cotangent is what an operator gives: a number or an array."""
+    made = adjoint.producers.get(value)
     return made is not None and isinstance(made.callee, Const) and getattr(made.callee.value, "__module__", "") == "_operator"

@@ -6,6 +6,7 @@ The compiler, which knows that, is above the rules in the order of imports, so i
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 Differentiate = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
@@ -30,3 +31,16 @@ def differentiated_text(
     """The value of a function of the package, and what takes the cotangent of that to those of the arguments: of the positional
     ones that are `wanted`, and None for the others."""
     return _of_texts[0](f, wanted, args, kwargs)
+
+
+def by_text(helper: Any, place: int, y_bar: Any, *args: Any) -> Any:
+    """The cotangent of the argument at a place, for that of the value of `helper(*args)`, by the text of the helper: whose rule
+    does not say it."""
+    if helper not in _without_rules:
+        _without_rules[helper] = FunctionType(helper.__code__, helper.__globals__, helper.__name__, helper.__defaults__)
+    wanted = tuple(each == place for each in range(len(args)))
+    return differentiated_text(_without_rules[helper], wanted, args, {})[1](y_bar)[place]
+
+
+_without_rules: dict[Any, FunctionType] = {}
+"""Twins of helpers, in which the compiler finds no rule."""

@@ -33,9 +33,9 @@ import numpy as np
 
 from microgradpy.codegen.loading import load
 from microgradpy.originals import BUILTINS
+from microgradpy.rules.callables import by_text
 from microgradpy.rules.entries import Rule, Unwritten
 from microgradpy.rules.registry import frule, rrule
-from microgradpy.rules.second_texts import by_text
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.types import NoTangent, ZeroTangent
 
@@ -68,8 +68,7 @@ def derivative(f: Any, *types: type, arity: int | None = None) -> Callable[[_For
 def pullback(f: Any, *types: type, arity: int | None = None) -> Callable[[_Formula], _Formula]:
     """Declare the decorated function, of a cotangent of the value of `f` and the arguments of `f`, as what returns the
     cotangents of these arguments; those at the end that have none may be left out. It may use the value of `f` as a
-    derivative may. In the place of a cotangent, `...` is the one that the text of `f` gives: what is a rule for another argument
-    need not say that of this one."""
+    derivative may. In the place of a cotangent, `...` is what the text of `f` gives, differentiated."""
     return _declaring(f, types, arity, _written_from_pullback)
 
 
@@ -150,7 +149,8 @@ def _written_from_pullback(f: Any, formula: FunctionType) -> Rule:
     value = _taken_value(tree.args) or seed.removesuffix("_bar")
     given = ", ".join(x.arg for x in (*tree.args.posonlyargs, *tree.args.args))
     of_text = f"by_text({_text_of(f, tree, formula)}, {{}}, {seed}, {given})"
-    bars = [of_text.format(place) if _is_left_to_text(bar) else ast.unparse(bar) for place, bar in enumerate(_returned(tree))]
+    found = enumerate(_returned(tree))
+    bars = [of_text.format(place) if _is_left_to_text(bar) else ast.unparse(bar) for place, bar in found]
     if not any(bar.startswith("*") for bar in bars):
         bars += ["NoTangent()"] * (len(tree.args.posonlyargs + tree.args.args) - len(bars))
     return _written(f, formula, tree, value, seed, bars)

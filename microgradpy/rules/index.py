@@ -229,6 +229,7 @@ RULES: tuple[tuple[str, str, str], ...] = (
         "average_bar average_weights_bar nanmean_bar nanstd_bar nanvar_bar std_bar var_bar"),
     ("transposes.reductions", "microgradpy.rules.numpy.statistics.order", "ptp_bar quantile_bar"),
     ("transposes.reductions", "microgradpy.tangents.linear", "expand_reduced"),
+    ("transposes.tangents", "microgradpy.rules.callables", "by_text"),
     ("transposes.tangents", "microgradpy.runtime.tangents",
         "dense_tangent mirrored_tangent pairs_tangent tangent_to_write values_tangent"),
     ("transposes.tangents", "microgradpy.tangents.arithmetic", "zero_cotangent"),

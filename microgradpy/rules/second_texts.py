@@ -25,22 +25,9 @@ from microgradpy.codegen.loading import load
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.callables import differentiated_text
 from microgradpy.rules.entries import Rule
-from microgradpy.rules.registry import rrule
 from microgradpy.rules.results import place_of
-from microgradpy.tangents.thunks import computed, not_implemented
-from microgradpy.tangents.types import NoTangent, is_structural_zero
-
-def by_text(helper: FunctionType, place: int, y_bar: Any, *args: Any) -> Any:
-    """The cotangent of the argument at a place, for that of the value of `helper(*args)`, by the text of the helper: whose rule
-    does not say it."""
-    if helper not in _without_rules:
-        _without_rules[helper] = FunctionType(helper.__code__, helper.__globals__, helper.__name__, helper.__defaults__)
-    wanted = tuple(each == place for each in range(len(args)))
-    return differentiated_text(_without_rules[helper], wanted, args, {})[1](y_bar)[place]
-
-
-_without_rules: dict[FunctionType, FunctionType] = {}
-"""Twins of helpers, in which the compiler finds no rule."""
+from microgradpy.tangents.thunks import computed
+from microgradpy.tangents.types import is_structural_zero
 
 Wanted = tuple[bool, ...]
 _made: dict[tuple[Any, Wanted | None], FunctionType] = {}
@@ -152,7 +139,8 @@ def _with_value_given(step: ast.stmt, value: ast.expr) -> ast.stmt:
 
 
 def _returns(steps: list[ast.stmt]) -> bool:
-    return any(isinstance(node, ast.Return) for step in steps for node in ast.walk(step) if not isinstance(step, ast.FunctionDef))
+    rest = (step for step in steps if not isinstance(step, ast.FunctionDef))
+    return any(isinstance(node, ast.Return) for step in rest for node in ast.walk(step))
 
 
 def _with_first(arguments: ast.arguments, parameters: ast.arguments) -> ast.arguments:
@@ -201,17 +189,3 @@ class _Computed(ast.NodeTransformer):
             inner = node.args[-1]
             return inner.body if isinstance(inner, ast.Lambda) else ast.Call(inner, [], [])
         return node
-
-
-@rrule.register(by_text)
-def by_text_rrule(helper, place, y_bar, *args):
-    """Third derivatives are refused."""
-    y = by_text(helper, place, y_bar, *args)
-
-    def by_text_pullback(z_bar):
-        return NoTangent(), NoTangent(), NoTangent(), *(not_implemented(_THIRD) for _ in (y_bar, *args))
-
-    return y, by_text_pullback
-
-
-_THIRD = "it would be a third derivative"

@@ -10,24 +10,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.rules.entries import Rule
-from microgradpy.rules.registry import rrule
+from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.results import applied, cotangents, seed_for
 from microgradpy.rules.second_texts import bars_and_back, filled
-from microgradpy.runtime.pushforwards import Dots, pushed, pushed_by_rule, seed_of
+from microgradpy.runtime.pushforwards import Dots, is_plain_value, pushed, pushed_by_rule, seed_of
 from microgradpy.runtime.rule_calls import name_of
+from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.types import NoTangent, NotImplementedTangent, accumulate, is_structural_zero
 
 Parts = tuple[Any, ...]
 
 
 @rrule.register(pushed_by_rule)
-def pushed_by_rule_rrule(f, rule, name, args, dots, kwargs):
+def pushed_by_rule_rrule(f: Any, rule: Rule, name: str, args: Parts, dots: Dots, kwargs: dict[str, Any]) -> Any:
     """By the text of the rule."""
     y, y_dot = pushed_by_rule(f, rule, name, args, dots, kwargs)
 
-    def pushed_by_rule_pullback(bars):
+    def pushed_by_rule_pullback(bars: Any) -> Parts:
         x_bars, dot_bars = second_bars(f, rule, name, args, dots, kwargs, y, bars)
         return NoTangent(), NoTangent(), NoTangent(), NoTangent(), x_bars, dot_bars, NoTangent()
 
@@ -35,22 +38,35 @@ def pushed_by_rule_rrule(f, rule, name, args, dots, kwargs):
 
 
 @rrule.register(pushed)
-def pushed_rrule(f, f_dot, args, dots, kwargs):
+def pushed_rrule(f: Any, f_dot: Any, args: Parts, dots: Dots, kwargs: dict[str, Any]) -> Any:
     """By the text of the rule of what is called."""
     y, y_dot = pushed(f, f_dot, args, dots, kwargs)
 
-    def pushed_pullback(bars):
-        rule = rule_of(f, args, kwargs)
+    def pushed_pullback(bars: Any) -> Parts:
+        rule = rule_of(f, f_dot, args, kwargs)
         x_bars, dot_bars = second_bars(f, rule, name_of(f), args, dots, kwargs, y, bars)
         return NoTangent(), NoTangent(), NoTangent(), x_bars, dot_bars, NoTangent()
 
     return (y, y_dot), pushed_pullback
 
 
-def rule_of(f: Any, args: Parts, kwargs: dict[str, Any]) -> Rule:
-    """The rule of what is called at run time; refused if there is none."""
-    rule = rrule.find_for(f, args, kwargs)
-    if rule is None:
+_X, _DOT = np.array([0.5, 1.5]), np.array([1.0, -0.5])
+examples(pushed, (np.sin, None, (_X,), (_DOT,), {}), (np.prod, None, (_X,), (_DOT,), {}))
+example(pushed, max, None, (0.5, 1.5), (1.0, 0.5), {})
+
+
+def _product_rrule(x: Any, y: Any) -> Any:
+    return x * y, lambda z_bar: (NoTangent(), unbroadcast(z_bar * y, x), unbroadcast(z_bar * x, y))
+
+
+example(pushed_by_rule, None, _product_rrule, "product", (_X, 2.0), (_DOT, 0.5), {})
+
+
+def rule_of(f: Any, f_dot: Any, args: Parts, kwargs: dict[str, Any]) -> Rule:
+    """The rule of what is called at run time; refused if there is none, or a callee or an argument may have methods of its own
+    that are meant."""
+    rule: Rule | None = rrule.find_for(f, args, kwargs)
+    if rule is None or not is_structural_zero(f_dot) or not all(map(is_plain_value, args)):
         raise MissingRuleError(
             f"{name_of(f)} has no second derivative: it is called where it is known at run time only, and has no rule",
             None,
@@ -62,7 +78,7 @@ def rule_of(f: Any, args: Parts, kwargs: dict[str, Any]) -> Rule:
 def second_bars(
     f: Any, rule: Rule, name: str, args: Parts, dots: Dots, kwargs: dict[str, Any], y: Any, bars: Any
 ) -> tuple[Parts | None, Parts | None]:
-    """The cotangents of the arguments of a call and of their tangents, from those of its value `y` and of the tangent of that."""
+    """The cotangents of the arguments of a call and of their tangents, from those of its value `y` and of its tangent."""
     y_bar, y_dot_bar = (None, None) if is_structural_zero(bars) else bars
     x_bars: Parts = (None,) * len(args)
     dot_bars: Parts = (None,) * len(args)

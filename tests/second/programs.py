@@ -1,4 +1,4 @@
-"""A function of a vector for each example of a rule, which calls what the rule is of, and what becomes of its second derivative.
+"""A function of a vector for each example of a rule, which calls what the rule is of, and what its second derivative is.
 
     def call(x):                                           x has the real numbers of the differentiated arguments
         y = f(x[0:6].reshape((2, 3)), axis=1)

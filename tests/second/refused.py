@@ -42,7 +42,8 @@ def main() -> None:
     FILE.write_text("".join(lines))
     asked = names[RIGHT] | names[REFUSED]
     print(counts)
-    print(f"{len(names[RIGHT] - names[REFUSED])} of {len(asked)} functions, {len(names[RIGHT] & names[REFUSED])} others in part")
+    whole, part = names[RIGHT] - names[REFUSED], names[RIGHT] & names[REFUSED]
+    print(f"{len(whole)} of {len(asked)} functions, {len(part)} others in part")
     if wrong:
         sys.exit("\n".join(wrong))
 

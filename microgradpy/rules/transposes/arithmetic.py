@@ -116,7 +116,7 @@ def power_base_bar_pullback(x_bar, z_bar, x, p):
     """A product with the slope, which is p x^(p - 1)."""
     slope_bar = conj(x_bar) * z_bar
     second = unbroadcast(conj(p) * power_base_bar(slope_bar, x, p - 1), x)
-    return conj(power_base_bar(conj(x_bar), x, p)), ..., ...
+    return conj(power_base_bar(conj(x_bar), x, p)), second, ...
 
 
 examples(power_base_bar, (0.5, 2.0, 3), (_X, _X + 2.0, 1.5), (_Z, _Z + 3.0, 2), (1.5 - 0.5j, -2.0, 0.5))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.callables import by_text
 from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.linear_algebra.eigenvalues import eigh_bar
 from microgradpy.rules.numpy.linear_algebra.linalg_products import matrix_power_bar, multi_dot_bar
@@ -34,7 +35,6 @@ from microgradpy.rules.numpy.linear_algebra.solving import (
 )
 from microgradpy.rules.numpy.mathematics.sums import products_of_others
 from microgradpy.rules.registry import examples
-from microgradpy.rules.second_texts import by_text
 from microgradpy.rules.transposes.reductions import sum_of_chosen, sum_of_slopes
 from microgradpy.tangents.arithmetic import conj, real_like, reciprocal_or_zero, unbroadcast
 from microgradpy.tangents.decompositions import (
@@ -195,7 +195,7 @@ def cofactors_dot(a_dot: Any, a: Any) -> Any:
     """The tangent of the cofactors of a matrix."""
     u, s, v = np.linalg.svd(a)
     inner = adjoint(u) @ a_dot @ adjoint(v)
-    beside = 1.0 - np.eye(s.shape[-1])
+    beside = 1.0 - np.eye(s.shape[-1], dtype=s.dtype)
     products = beside * products_of_others(np.where(beside > 0.0, np.expand_dims(s, -2), 1.0), -1)
     on_diagonal = np.squeeze(np.expand_dims(diagonal_of(inner), -2) @ products, -2)
     moved = as_diagonal(on_diagonal) - products * np.swapaxes(inner, -1, -2)
