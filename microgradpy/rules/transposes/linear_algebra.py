@@ -11,7 +11,6 @@ import numpy as np
 
 from microgradpy.rules.callables import by_text
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.numpy.linear_algebra.eigenvalues import eigh_bar
 from microgradpy.rules.numpy.linear_algebra.linalg_products import matrix_power_bar, multi_dot_bar
 from microgradpy.rules.numpy.linear_algebra.norms import cond_bar, matrix_norm_bar, norm_bar, vector_norm_bar
 from microgradpy.rules.numpy.linear_algebra.singular import (
@@ -20,9 +19,6 @@ from microgradpy.rules.numpy.linear_algebra.singular import (
     inverted,
     lstsq_bars,
     pinv_bar,
-    singular_values_bar,
-    sizes,
-    svd_bar,
 )
 from microgradpy.rules.numpy.linear_algebra.solving import (
     cholesky_bar,
@@ -42,14 +38,12 @@ from microgradpy.tangents.decompositions import (
     as_diagonal,
     choice,
     diagonal_of,
-    guarded_quotient,
     half_of_diagonal,
     hermitian_of,
     inverse_or_nan,
-    over_gaps,
 )
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.types import NoTangent, NotImplementedTangent, is_structural_zero
+from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 _V = np.array([1.5, -0.5, 0.25])
 _TALL = np.array([[0.3, -1.2], [0.7, 0.1], [-0.4, 2.0]])
@@ -307,81 +301,7 @@ examples(qr_bar, ((_A[:2, :2], _A[:2]), _TALL.T, tuple(np.linalg.qr(_TALL.T)), "
 examples(qr_bar, ((_C, _C), _C, tuple(np.linalg.qr(_C)), "reduced"))
 
 
-# Eigenvalues and singular values
-
-
-@pullback(eigh_bar)
-def eigh_bar_pullback(a_dot, y_bar, a, y, uplo):
-    """With m = v^H a_dot v: w_dot is its diagonal, v_dot = v (f * m) with f_ij = 1 / (w_j - w_i)."""
-    return eigh_dot(a_dot, y_bar, y, uplo), ..., ...
-
-
-def eigh_dot(a_dot: Any, asked: Any, y: Any, uplo: str) -> tuple[Any, Any]:
-    """The tangents of the eigenvalues and eigenvectors of a Hermitian matrix; those that are not asked for are None."""
-    w, v = y
-    inner = adjoint(v) @ hermitian_of(np.asarray(a_dot), uplo) @ v
-    w_dot = np.real(diagonal_of(inner))
-    if is_structural_zero(asked[1]):
-        return w_dot, None
-    return w_dot, choice() if np.iscomplexobj(v) else v @ over_gaps(inner, w)
-
-
-@pullback(singular_values_bar)
-def singular_values_bar_pullback(a_dot, s_bar, a, hermitian):
-    """The diagonal of u^H a_dot v."""
-    return singular_values_dot(a_dot, s_bar, a, hermitian), ...
-
-
-@cotangent_of(1)
-def singular_values_dot(a_dot: Any, s: Any, a: Any, hermitian: bool) -> Any:
-    """The tangent of the singular values s."""
-    u, _, vh = np.linalg.svd(a, full_matrices=False, hermitian=hermitian)
-    moved = hermitian_of(np.asarray(a_dot), "L") if hermitian else a_dot
-    return np.real(np.sum(conj(u) * (moved @ adjoint(vh)), axis=-2))
-
-
-@pullback(svd_bar)
-def svd_bar_pullback(a_dot, y_bar, a, y, compute_uv, hermitian):
-    """With m = u^H a_dot v: s_dot is its diagonal, u_dot = u (f * (m s + s m^H)) and v_dot = v (f * (s m + m^H s)) with
-    f_ij = 1 / (s_j^2 - s_i^2), and what a_dot has outside of the spaces of u and v, divided by s."""
-    return svd_dot(a_dot, y_bar, a, y, compute_uv, hermitian), ..., ...
-
-
-def svd_dot(a_dot: Any, asked: Any, a: Any, y: Any, compute_uv: bool, hermitian: bool) -> Any:
-    """The tangents of the singular values and vectors of a matrix; those of vectors that are not asked for are None."""
-    if not compute_uv:
-        return singular_values_dot(a_dot, y, a, hermitian)
-    moved = hermitian_of(np.asarray(a_dot), "L") if hermitian else np.asarray(a_dot)
-    s = y[1]
-    u, v = y[0][..., : s.shape[-1]], adjoint(y[2])[..., : s.shape[-1]]
-    inner = adjoint(u) @ moved @ v
-    s_dot = np.real(diagonal_of(inner))
-    if is_structural_zero(asked[0]) and is_structural_zero(asked[2]):
-        return None, s_dot, None
-    if np.iscomplexobj(inner):
-        return choice(), s_dot, choice()
-    u_dot = with_complement(y[0], _turned(u, inner * np.expand_dims(s, -2), moved @ v - u @ inner, s))
-    left = adjoint(inner) * np.expand_dims(s, -2)
-    v_dot = with_complement(adjoint(y[2]), _turned(v, left, adjoint(moved) @ u - v @ adjoint(inner), s))
-    return u_dot, s_dot, v_dot if isinstance(v_dot, NotImplementedTangent) else adjoint(v_dot)
-
-
-def _turned(u: np.ndarray, scaled: Any, outside: Any, s: np.ndarray) -> Any:
-    """The tangent of singular vectors, which turn among themselves and towards what is outside of their space."""
-    total = np.expand_dims(s, -2) + np.expand_dims(s, -1)
-    turned = over_gaps(scaled + adjoint(scaled), s) / np.where(total == 0.0, 1.0, total)
-    if u.shape[-2] == s.shape[-1]:
-        return u @ turned
-    return u @ turned + guarded_quotient(outside, np.expand_dims(s, -2), *sizes(outside, s))
-
-
-_W, _S = tuple(np.linalg.eigh(_SYMMETRIC)), tuple(np.linalg.svd(_TALL, full_matrices=False))
-examples(eigh_bar, ((_V, _A), _SYMMETRIC, _W, "L"), ((_V, None), _SYMMETRIC, _W, "U"))
-examples(eigh_bar, ((_V, None), _HERMITIAN, tuple(np.linalg.eigh(_HERMITIAN)), "L"))
-examples(singular_values_bar, (_V[:2], _TALL, False), (_V, _C, False), (_V, _SYMMETRIC, True))
-examples(svd_bar, ((_TALL, _V[:2], _A[:2, :2]), _TALL, _S, True, False), ((None, _V[:2], None), _TALL, _S, True, False))
-examples(svd_bar, ((_A, _V, _A), _A, tuple(np.linalg.svd(_A)), True, False), (_V, _A, None, False, False))
-examples(svd_bar, ((_A, _V[:2], _A[:2, :2]), _TALL, tuple(np.linalg.svd(_TALL)), True, False))
+# The pseudoinverse
 
 
 @pullback(pinv_bar)
