@@ -17,6 +17,7 @@ from microgradpy.rules.entries import Rule
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.results import applied, cotangents, seed_for
 from microgradpy.rules.second_texts import bars_and_back, filled
+from microgradpy.runtime.dispatch import NESTED
 from microgradpy.runtime.pushforwards import Dots, is_plain_value, pushed, pushed_by_rule, seed_of
 from microgradpy.runtime.rule_calls import name_of
 from microgradpy.tangents.arithmetic import unbroadcast
@@ -104,8 +105,9 @@ def _of_tangent(
         _refuse_missing(x_bars, dots)
         return y_bar, x_bars, dot_bars
     except DifferentiationError as error:
+        found = "its rule differentiates a function itself" if error.found.startswith(NESTED) else error.found
         raise MissingRuleError(
-            f"{name} has no second derivative: {error.found}",
+            f"{name} has no second derivative: {found}",
             None,
             "Write it by operations that have one, or give the argument stop_gradient(x).",
         ) from error
