@@ -30,7 +30,6 @@ from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.patterns import matched, renewed, unit_by_pattern
 from microgradpy.plans import keep_plan, signature
-from microgradpy.runtime import second_derivatives  # noqa: F401 - the rules of what pushforwards leave to run time
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.modes import RUN
