@@ -8,6 +8,7 @@ pullback gives, times x_dot: so the text of the rule is differentiated (`rules.s
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,9 @@ def rule_of(f: Any, f_dot: Any, args: Parts, kwargs: dict[str, Any]) -> Rule:
     """The rule of what is called at run time; refused if there is none, or a callee or an argument may have methods of its own
     that are meant."""
     rule: Rule | None = rrule.find_for(f, args, kwargs)
-    if rule is None or not is_structural_zero(f_dot) or not all(map(is_plain_value, args)):
+    is_of_scipy = isinstance(f, types.FunctionType) and str(f.__module__).partition(".")[0] == "scipy"
+    is_meant = is_of_scipy or all(map(is_plain_value, args))
+    if rule is None or not is_structural_zero(f_dot) or not is_meant:
         raise MissingRuleError(
             f"{name_of(f)} has no second derivative: it is called where it is known at run time only, and has no rule",
             None,

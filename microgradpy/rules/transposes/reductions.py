@@ -201,7 +201,7 @@ def quantile_dot(a_dot: Any, y: Any, a: Any, q: Any, axis: Any, method: str, of:
     return np.reshape(np.where(is_any, moved, 0.0), np.shape(y))
 
 
-examples(quantile_bar, (0.5, _V, 0.3, None, "linear", np.quantile), (_ROWS, _X, 0.5, 1, "linear", np.nanquantile))
+examples(quantile_bar, (0.5, _V, 0.3, None, "linear", np.quantile), (_ROWS, _X, 0.4, 1, "linear", np.nanquantile))
 examples(quantile_bar, (_X, _X, np.array([0.2, 0.7]), 0, "hazen", np.quantile), (_V, _X, 60.0, 0, "lower", np.percentile))
 
 
