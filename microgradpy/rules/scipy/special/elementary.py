@@ -179,7 +179,8 @@ def quotient_or_zero(x: Any, y: Any) -> Any:
     """x / y, and 0 where x is 0, whatever y is."""
     with np.errstate(all="ignore"):
         x, y = numbers(x), numbers(y)
-        return np.where(np.equal(x, 0.0), 0.0 * x, np.divide(x, y))[()]
+        quotient = np.divide(x, y)
+        return np.where(np.equal(x, 0.0) & ~np.isfinite(quotient), 0.0 * x, quotient)[()]
 
 
 for _f in (special.xlogy, special.xlog1py):
