@@ -39,7 +39,9 @@ class Outcome(NamedTuple):
 
 
 class Wrong(AssertionError):
-    """A second derivative that is none."""
+    """A second derivative that is none; `is_nan` if it does not claim to be one."""
+
+    is_nan = False
 
 
 class NotAsked(Exception):
@@ -170,7 +172,9 @@ def _judged(program: Made, first: Any, directions: Any, products: Any, near: Any
     if near.shape != found.shape or not np.all(np.isfinite(near)) or not np.allclose(near, far, rtol=1e-4, atol=1e-4 * size):
         return Outcome(NO_VALUE, "differences of the gradient do not converge")
     if not np.allclose(found, far, rtol=1e-3, atol=1e-4 * size):
-        raise Wrong(f"{program.text}at {program.x}\nalong {v}: {found}\ndifferences: {far}")
+        wrong = Wrong(f"{program.text}at {program.x}\nalong {v}: {found}\ndifferences: {far}")
+        wrong.is_nan = bool(np.isnan(found).any())
+        raise wrong
     if not np.isclose(w @ found, v @ other, rtol=1e-6, atol=1e-7 * size * np.linalg.norm(w)):
         raise Wrong(f"{program.text}not symmetric: {w @ found} and {v @ other}")
     return Outcome(RIGHT)

@@ -211,6 +211,25 @@ def student_in_df(df: Any, t: Any) -> Any:
         return rounded_like(np.where((t == 0.0) | np.isposinf(df), 0.0 * np.sign(t), in_df), df, t)
 
 
+@pullback(student_in_df)
+def student_in_df_pullback(y_bar, df, t):
+    """In t it is the derivative of the density in v, also at 0, where the text has a square root."""
+    return ..., unbroadcast(y_bar * student_density_in_df(df, t), t)
+
+
+def student_density_in_df(df: Any, t: Any) -> Any:
+    """The derivative of Student's density in v."""
+    with np.errstate(all="ignore"):
+        df, t = numbers(df), numbers(t)
+        square = t * t
+        slope = special.psi(0.5 * (df + 1.0)) - special.psi(0.5 * df) - 1.0 / df - np.log1p(square / df)
+        slope = 0.5 * student_density(df, t) * (slope + (df + 1.0) * square / (df * (df + square)))
+        return rounded_like(np.where(np.isposinf(df), 0.0, slope), df, t)
+
+
+examples(student_in_df, (2.5, 0.7), (2.5, 0.0), (np.array([1.5, 4.0]), -0.4), (3.0, np.array([0.0, 2.5])))
+
+
 @derivative(special.stdtr)
 def stdtr_derivative(df, t):
     """t_bar = y_bar * Student's density, df_bar = y_bar * the derivative of his distribution."""
