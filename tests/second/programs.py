@@ -168,8 +168,12 @@ def outcome(example: Example) -> Outcome:
 
 def _judged(program: Made, first: Any, directions: Any, products: Any, near: Any, far: Any) -> Outcome:
     (v, w), (found, other) = directions, products
+    if first is not None and not np.all(np.isfinite(first)):
+        return Outcome(NO_VALUE, "the gradient is not finite")
+    if near.shape != found.shape or not np.all(np.isfinite(near)) or not np.all(np.isfinite(far)):
+        return Outcome(NO_VALUE, "differences of the gradient are not finite")
     size = 1.0 + np.max(np.abs(near), initial=0.0) + (0.0 if first is None else 1e-3 * np.max(np.abs(first), initial=0.0))
-    if near.shape != found.shape or not np.all(np.isfinite(near)) or not np.allclose(near, far, rtol=1e-4, atol=1e-4 * size):
+    if not np.allclose(near, far, rtol=1e-4, atol=1e-4 * size):
         return Outcome(NO_VALUE, "differences of the gradient do not converge")
     if not np.allclose(found, far, rtol=1e-3, atol=1e-4 * size):
         wrong = Wrong(f"{program.text}at {program.x}\nalong {v}: {found}\ndifferences: {far}")

@@ -1,8 +1,8 @@
 """Second derivatives of functions of numbers at places for which texts have guards: zeros, ones, equal numbers.
 
-A guard that is there for an infinite or an undefined slope hides the slope from its own derivative: `where(x == y, 0.5, share)` has
-none, though the share of equal numbers changes. So it asks whether the slope is finite. Where a second derivative is not found
-otherwise it is NaN, never another number.
+A guard that is there for an infinite or an undefined slope hides the slope from its own derivative: `where(x == y, 0.5, share)`
+has none, though the share of equal numbers changes. So it asks whether the slope is finite. Where a second derivative is not
+found otherwise it is NaN, never another number.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from tests.examples import BY_FUNCTION
 from tests.second.programs import TRIED, Wrong, outcome
 from tests.ways import some
 
+# What the functions themselves, and first derivatives, say of such places.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 ONE = [(0.0,), (1.0,), (-1.0,), (0.5,), (2.0,)]
 TWO = [(0.0, 1.3), (1.3, 0.0), (1.3, 1.3), (0.5, 0.5), (1.0, 1.3), (1.3, 1.0), (0.7, 2.0), (2.0, 0.7), (0.0, 0.0), (1.3, -1.3)]
 THREE = [(0.7, 0.7, 0.7), (0.0, 0.7, 0.4), (0.7, 0.0, 0.4), (0.4, 0.7, 0.0), (1.0, 0.5, 0.5)]
