@@ -29,6 +29,7 @@ from microgradpy.rules import nested
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
+from microgradpy.runtime.modes import changed_mode
 from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.write_detection import Snapshot, arrays_in, arrays_seen_by
 from microgradpy.state.outside import called_by_rule, writes_stay_inside
@@ -272,9 +273,29 @@ def _given_to_library(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple
         return rrule_via_ad(f, *args, **kwargs)
 
 
-nested.install_differentiate(_given_to_library)
+def _of_text(
+    f: Callable[..., Any], wanted: tuple[bool, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """As `rrule_via_ad`, for some of the arguments of a function that only computes, and without a cotangent of it."""
+    with called_by_rule(f, (*args, *kwargs.values())):
+        try:
+            y, back = resolve_outermost(f, args, kwargs, wanted)
+        except MutationError:  # by a callee that it was given, which makes what it writes into
+            with changed_mode(tracks=True):
+                y, back = resolve_outermost(f, args, kwargs, wanted)
+
+    def of_text_pullback(y_bar: Any) -> tuple[Any, ...]:
+        bars = back(y_bar).arguments
+        return tuple(project(x, bar) if flag else None for x, bar, flag in zip(args, bars, wanted, strict=True))
+
+    NESTED_DIFFERENTIATION.add(of_text_pullback)
+    return y, of_text_pullback
+
+
+nested.install_differentiate(_given_to_library, _of_text)
 nested.install(lambda: importlib.import_module("microgradpy.nested"))  # with forward mode, which not everybody wants
-NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, pullback, gradient, value_and_gradient, grad, value_and_grad))
+NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, _of_text, pullback))
+NESTED_DIFFERENTIATION.update((gradient, value_and_gradient, grad, value_and_grad))
 NESTED_DIFFERENTIATION.update((Pullback.__call__, Pullback.batched))
 for maker in (grad, value_and_grad):
     nested.holds(maker)

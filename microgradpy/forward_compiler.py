@@ -32,6 +32,7 @@ from microgradpy.originals import builtins_in_place
 from microgradpy.passes.dead_code import eliminate_dead_code
 from microgradpy.pipeline import VERIFY, differentiated, primal_of, program_again
 from microgradpy.rules.registry import frule
+from microgradpy.runtime import second_derivatives  # noqa: F401 - the rules of what is left to run time
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.pushforwards import AT_RUN_TIME
 from microgradpy.runtime.room import with_room

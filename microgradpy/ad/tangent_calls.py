@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping
+from types import FunctionType
 
 from microgradpy.ad.calls import (
     Call,
@@ -35,18 +36,20 @@ from microgradpy.ir.nodes import (
     Const,
     Op,
     Opcode,
+    Statement,
     Value,
     Var,
     function_constant,
     operator_constant,
 )
+from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules import nested, number_lists
 from microgradpy.rules.linearity import LINEAR_ATTRIBUTES, keeps_linear, linear_arguments
 from microgradpy.rules.nested import OF_CALLS
 from microgradpy.rules.number_lists import OF_STRUCTURE
-from microgradpy.rules.registry import frule, rrule
+from microgradpy.rules.registry import frule, is_non_differentiable, rrule
 from microgradpy.rules.selections import inserts, may_be_infinite
 from microgradpy.runtime import pushforwards as run_time
 from microgradpy.runtime import tangents
@@ -174,6 +177,8 @@ class Tangents(StructureTangents):
         groups = [{value: rest.pop(value)} for value in kept]
         try:
             transposed = [transpose(call, group, self.builder, self.services) for group in (rest, *groups) if group]
+            if self.services.is_differentiated:
+                self.check_differentiable([each for statements, _ in transposed for each in statements])
         except NotTransposable:
             self.by_rule(op, call)
             return
@@ -187,6 +192,21 @@ class Tangents(StructureTangents):
             for part in parts[1:]:
                 total = self.builder.sum(total, part, "")
             self.know_dot(call.result, total, call.arguments)
+
+    def check_differentiable(self, statements: list[Statement]) -> None:
+        """Leave to run time what is to be differentiated once more, if it calls helpers that write into what they have made, or
+        adjoints of helpers."""
+        for each in statements:
+            if not isinstance(each, Op) or not isinstance(each.callee, Const):
+                continue
+            helper = each.callee.value
+            if getattr(helper, "stands_for_unit", False):
+                raise NotTransposable
+            if not isinstance(helper, FunctionType) or rrule.has(helper) or is_non_differentiable(helper):
+                continue
+            kinds, active = tuple(map(self.builder.kind, each.arguments)), tuple(isinstance(x, Var) for x in each.arguments)
+            if isinstance(self.services.unit(helper, kinds, active), MayWrite):
+                raise NotTransposable
 
     def rearranged(self, op: Op, call: Inlined) -> bool:
         """A call that gives what is in its arguments in another order, or the sum of it, and the same of the tangents; whether

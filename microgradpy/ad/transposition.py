@@ -27,7 +27,7 @@ from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.ir.axes import Axes
-from microgradpy.ir.kinds import Array, Inert, Kind, Scalar, Unknown, cotangent_kind, is_numeric
+from microgradpy.ir.kinds import Array, Inert, Kind, Scalar, Sequence, TupleOf, Unknown, cotangent_kind, is_numeric
 from microgradpy.ir.nodes import Const, Op, Region, Return, Statement, Value, Var
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.rewrite import substitute
@@ -223,4 +223,12 @@ def _push(adjoint: TangentBuilder, linear: PrimalBuilder, contribution: Static, 
                 return
             if is_numeric(adjoint.kind(value)) and isinstance(value, Var):
                 dot = adjoint.dense(dot, value)
+            elif isinstance(value, Var) and isinstance(adjoint.kind(dot), TupleOf | Sequence) and _is_computed(value, adjoint):
+                raise NotTransposable  # a list of tangents for what is an array of cotangents
             adjoint.accumulate(value, dot)
+
+
+def _is_computed(value: Var, adjoint: TangentBuilder) -> bool:
+    """Whether a cotangent is what an operator gives: a number or an array."""
+    made = adjoint.producers.get(value)
+    return made is not None and isinstance(made.callee, Const) and getattr(made.callee.value, "__module__", "") == "_operator"

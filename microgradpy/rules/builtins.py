@@ -173,12 +173,12 @@ example(sorted, [3.0, -4.0, 1.0], key=abs, reverse=True)
 
 @rrule.register(pow)
 def pow_rrule(base, exp, mod=None):
-    """z = base ** exp, see `powers`; with a modulus they are integers."""
-    if mod is not None:
-        return modular_pow_rrule(base, exp, mod)
-    z = pow(base, exp)
+    """z = base ** exp, see `powers`; with a modulus they are integers, and there is no derivative."""
+    z = pow(base, exp) if mod is None else pow(base, exp, mod)
 
     def pow_pullback(z_bar):
+        if mod is not None:
+            return NoTangent(), NoTangent(), NoTangent(), NoTangent()
         return (
             NoTangent(),
             unbroadcast(power_base_bar(z_bar, base, exp), base),
@@ -186,15 +186,6 @@ def pow_rrule(base, exp, mod=None):
         )
 
     return z, pow_pullback
-
-
-def modular_pow_rrule(base, exp, mod):
-    """A remainder of integers: no derivative."""
-
-    def modular_pow_pullback(z_bar):
-        return NoTangent(), NoTangent(), NoTangent(), NoTangent()
-
-    return pow(base, exp, mod), modular_pow_pullback
 
 
 examples(pow, (2.0, 3.0), (3, 2), (2.0, -0.5), (_ROW, 2), (7, 3, 5))

@@ -34,12 +34,13 @@ import numpy as np
 from microgradpy.codegen.loading import load
 from microgradpy.originals import BUILTINS
 from microgradpy.rules.entries import Rule, Unwritten
+from microgradpy.rules.nested import by_text
 from microgradpy.rules.registry import frule, rrule
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.types import NoTangent, ZeroTangent
 
 _Formula = TypeVar("_Formula", bound=Callable[..., Any])
-_HELPERS = {each.__name__: each for each in (NoTangent, ZeroTangent, conj, divide, unbroadcast)}
+_HELPERS = {each.__name__: each for each in (NoTangent, ZeroTangent, by_text, conj, divide, unbroadcast)}
 _REVERSE = """\
 def {name}_rrule({parameters}):
     {before}def {name}_pullback({seed}):
@@ -67,7 +68,7 @@ def derivative(f: Any, *types: type, arity: int | None = None) -> Callable[[_For
 def pullback(f: Any, *types: type, arity: int | None = None) -> Callable[[_Formula], _Formula]:
     """Declare the decorated function, of a cotangent of the value of `f` and the arguments of `f`, as what returns the
     cotangents of these arguments; those at the end that have none may be left out. It may use the value of `f` as a
-    derivative may."""
+    derivative may. In the place of a cotangent, `...` is what the text of `f` gives, differentiated."""
     return _declaring(f, types, arity, _written_from_pullback)
 
 
@@ -146,10 +147,17 @@ def _written_from_pullback(f: Any, formula: FunctionType) -> Rule:
     tree = _tree_of(f, formula)
     seed = (tree.args.posonlyargs or tree.args.args).pop(0).arg
     value = _taken_value(tree.args) or seed.removesuffix("_bar")
-    bars = list(map(ast.unparse, _returned(tree)))
+    given = ", ".join(x.arg for x in (*tree.args.posonlyargs, *tree.args.args))
+    of_text = f"by_text({_text_of(f, tree, formula)}, {{}}, {seed}, {given})"
+    found = enumerate(_returned(tree))
+    bars = [of_text.format(place) if _is_left_to_text(bar) else ast.unparse(bar) for place, bar in found]
     if not any(bar.startswith("*") for bar in bars):
         bars += ["NoTangent()"] * (len(tree.args.posonlyargs + tree.args.args) - len(bars))
     return _written(f, formula, tree, value, seed, bars)
+
+
+def _is_left_to_text(bar: ast.expr) -> bool:
+    return isinstance(bar, ast.Constant) and bar.value is ...
 
 
 def _written(f: Any, formula: FunctionType, tree: ast.FunctionDef, value: str, seed: str, bars: list[str]) -> Rule:

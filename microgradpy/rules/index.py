@@ -53,9 +53,9 @@ RULES: tuple[tuple[str, str, str], ...] = (
         "triu_indices_from unravel_index where"),
     ("numpy.inert_options", "numpy",
         "arange asanyarray asarray ascontiguousarray astype broadcast_to concat concatenate copy corrcoef cov cumprod "
-        "cumsum cumulative_prod cumulative_sum full hstack median nancumprod nancumsum nanmedian ndarray.astype "
-        "ndarray.copy ndarray.cumprod ndarray.cumsum ndarray.reshape ndarray.trace partition percentile quantile "
-        "reshape sort stack trace vstack"),
+        "cumsum cumulative_prod cumulative_sum full generic.astype hstack median nancumprod nancumsum nanmedian "
+        "ndarray.astype ndarray.copy ndarray.cumprod ndarray.cumsum ndarray.reshape ndarray.trace partition percentile "
+        "quantile reshape sort stack trace vstack"),
     ("numpy.linear_algebra.eigenvalues", "numpy.linalg", "eig eigh eigvals eigvalsh"),
     ("numpy.linear_algebra.einsum", "numpy", "einsum"),
     ("numpy.linear_algebra.linalg_products", "numpy.linalg",
@@ -191,15 +191,13 @@ RULES: tuple[tuple[str, str, str], ...] = (
         "outside_bar point_bar table_places_bar table_values_bar"),
     ("transposes.interpolation", "microgradpy.rules.numpy.polynomials.power_series",
         "evaluated_at_bar factor_bar polyval_bar summand_bar"),
-    ("transposes.linear_algebra", "microgradpy.rules.numpy.linear_algebra.eigenvalues", "eigh_bar"),
     ("transposes.linear_algebra", "microgradpy.rules.numpy.linear_algebra.linalg_products",
         "matrix_power_bar multi_dot_bar"),
     ("transposes.linear_algebra", "microgradpy.rules.numpy.linear_algebra.norms",
         "cond_bar matrix_norm_bar norm_bar vector_norm_bar"),
-    ("transposes.linear_algebra", "microgradpy.rules.numpy.linear_algebra.singular",
-        "lstsq_bars pinv_bar singular_values_bar svd_bar"),
+    ("transposes.linear_algebra", "microgradpy.rules.numpy.linear_algebra.singular", "lstsq_bars pinv_bar"),
     ("transposes.linear_algebra", "microgradpy.rules.numpy.linear_algebra.solving",
-        "cholesky_bar qr_bar slogdet_bar solve_adjoint solve_matrix_bar"),
+        "cholesky_bar cofactors qr_bar slogdet_bar solve_adjoint solve_matrix_bar"),
     ("transposes.linear_algebra", "microgradpy.tangents.decompositions", "adjoint"),
     ("transposes.manipulation", "microgradpy.rules.numpy.creation.arrays", "filled_bar"),
     ("transposes.manipulation", "microgradpy.rules.numpy.creation.matrices", "diag_bar"),
@@ -229,6 +227,10 @@ RULES: tuple[tuple[str, str, str], ...] = (
         "average_bar average_weights_bar nanmean_bar nanstd_bar nanvar_bar std_bar var_bar"),
     ("transposes.reductions", "microgradpy.rules.numpy.statistics.order", "ptp_bar quantile_bar"),
     ("transposes.reductions", "microgradpy.tangents.linear", "expand_reduced"),
+    ("transposes.spectral", "microgradpy.rules.numpy.linear_algebra.eigenvalues", "eigh_bar"),
+    ("transposes.spectral", "microgradpy.rules.numpy.linear_algebra.singular", "singular_values_bar svd_bar"),
+    ("transposes.spectral", "microgradpy.tangents.decompositions", "between guarded_quotient inside"),
+    ("transposes.tangents", "microgradpy.rules.nested", "by_text"),
     ("transposes.tangents", "microgradpy.runtime.tangents",
         "dense_tangent mirrored_tangent pairs_tangent tangent_to_write values_tangent"),
     ("transposes.tangents", "microgradpy.tangents.arithmetic", "zero_cotangent"),

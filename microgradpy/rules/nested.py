@@ -16,6 +16,7 @@ imports: it is handed down, and loaded when a program needs it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -143,16 +144,38 @@ def values_of_call_rrule(level: int, known: Any, inputs: Any) -> Any:
 
 Differentiate = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
 _differentiate: list[Differentiate] = []
+_of_texts: list[Differentiate] = []
 
 
-def install_differentiate(differentiate: Differentiate) -> None:
-    """Called once, with `rrule_via_ad`."""
-    _differentiate[:] = [differentiate]
+def install_differentiate(differentiate: Differentiate, of_text: Differentiate) -> None:
+    """Called once, with `rrule_via_ad` and what does the same for some arguments only."""
+    _differentiate[:], _of_texts[:] = [differentiate], [of_text]
 
 
 def differentiated(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`rrule_via_ad(f, *args, **kwargs)`, for rules of functions that are given functions."""
     return _differentiate[0](f, *args, **kwargs)
+
+
+def differentiated_text(
+    f: Callable[..., Any], wanted: tuple[bool, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """The value of a function of the package, and what takes the cotangent of that to those of the arguments: of the positional
+    ones that are `wanted`, and None for the others."""
+    return _of_texts[0](f, wanted, args, kwargs)
+
+
+def by_text(helper: Any, place: int, y_bar: Any, *args: Any) -> Any:
+    """The cotangent of the argument at a place, for that of the value of `helper(*args)`, by the text of the helper: whose rule
+    does not say it."""
+    if helper not in _without_rules:
+        _without_rules[helper] = FunctionType(helper.__code__, helper.__globals__, helper.__name__, helper.__defaults__)
+    wanted = tuple(each == place for each in range(len(args)))
+    return differentiated_text(_without_rules[helper], wanted, args, {})[1](y_bar)[place]
+
+
+_without_rules: dict[Any, FunctionType] = {}
+"""Twins of helpers, in which the compiler finds no rule."""
 
 
 # Pullbacks

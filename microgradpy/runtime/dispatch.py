@@ -367,9 +367,12 @@ def without_rule(f: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
     return MissingRuleError(found, None, f"{remedy}\n{rule_to_fill_in(f, name, args, kwargs)}")
 
 
+NESTED = "differentiation inside differentiated code"
+
+
 def nested(f: Any) -> DifferentiationError:
     return UnsupportedSyntaxError(
-        f"differentiation inside differentiated code ({getattr(f, '__qualname__', f)})",
+        f"{NESTED} ({getattr(f, '__qualname__', f)})",
         None,
         "Differentiate the outer function only, or pass what the inner gradient needs through stop_gradient.",
     )

@@ -107,7 +107,7 @@ def _pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[
         return _by_forward_rule(f, forward, f_dot, args, dots, kwargs, {})
     if isinstance(f, types.FunctionType) and not (rrule.has(f) or is_non_differentiable(f) or is_foreign(f)):
         return _by_text(f, f_dot, args, dots, kwargs)
-    if all(map(_is_plain, args)) and is_structural_zero(f_dot):
+    if all(map(is_plain_value, args)) and is_structural_zero(f_dot):
         # An operator or a builtin may call a method of an object's class, which is not what its rule is about.
         found = _by_reverse_rule(f, args, dots, kwargs)
         if found is not None:
@@ -207,12 +207,12 @@ def _by_pullback(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: 
     return y, by_pairing(_checked_value(y, name_of(f), rrule.has(f)), (f, *args), back, (f_dot, *dots))
 
 
-def _is_plain(x: Any) -> bool:
+def is_plain_value(x: Any) -> bool:
     """Whether a value is one of Python's or NumPy's own, and all items are."""
     if type(x) in (list, tuple):
-        return all(map(_is_plain, x))
+        return all(map(is_plain_value, x))
     if type(x) is dict:
-        return all(map(_is_plain, x.values()))
+        return all(map(is_plain_value, x.values()))
     return type(x) in _PLAIN or isinstance(x, np.generic) or is_structural_zero(x)
 
 
@@ -395,9 +395,9 @@ def _transposed(
             bars, back = _resolve[0](pullback, (_somewhere(y),), {}, (True,))
         check(bars)
         with np.errstate(all="ignore"):
-            seeds = tuple(_seed(bar, dot) for bar, dot in zip(bars, dots, strict=False))
+            seeds = tuple(seed_of(bar, dot) for bar, dot in zip(bars, dots, strict=False))
             seeds += (None,) * (len(bars) - len(seeds))
-            if all(map(_is_plain, bars)):
+            if all(map(is_plain_value, bars)):
                 return None if all(seed is None for seed in seeds) else _projected(y, _of_seed(y, back(seeds).arguments[0]))
     except DifferentiationError:
         pass
@@ -423,12 +423,13 @@ def _is_finite(dot: Any) -> bool:
     return is_structural_zero(dot) or (isinstance(dot, float | complex | np.inexact) and bool(np.isfinite(dot)))
 
 
-def _seed(bar: Any, dot: Any) -> Any:
+def seed_of(bar: Any, dot: Any) -> Any:
+    """The tangent of an argument as a cotangent of the one that a pullback gives for it."""
     if is_structural_zero(bar) or is_structural_zero(dot):
         return None
     if isinstance(bar, NotImplementedTangent):
         bar.refuse()
-    return dot
+    return np.asarray(dot) if isinstance(bar, np.ndarray) and isinstance(dot, list | tuple) else dot
 
 
 def _of_seed(y: Any, found: Any) -> Any:
@@ -504,6 +505,6 @@ def _projected(y: Any, y_dot: Any) -> Any:
 
 
 AT_RUN_TIME: tuple[Callable[..., Any], ...] = (
-    pushed, pushed_packed, pushed_by_rule, tangents.attribute_tangent, tangents.iterated_tangent,
+    pushed_packed, tangents.attribute_tangent, tangents.iterated_tangent,
 )  # fmt: skip
 """What generated pushforwards call where tangents are found when they run."""

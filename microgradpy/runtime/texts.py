@@ -80,9 +80,9 @@ def _may_hold_text(value: Any, depth: int = 0) -> bool:
             return _may_hold_text([*value.keys(), *value.values()], depth)
         case list() | tuple() | set() | frozenset():
             return depth >= _DEEPEST or any(_may_hold_text(item, depth + 1) for item in value)
-        case types.BuiltinFunctionType(__self__=np.ndarray() as owner):
+        case types.BuiltinFunctionType(__self__=(np.ndarray() | np.generic()) as owner):
             return _may_hold_text(owner)
-        case bool() | int() | np.generic() | None | type() | types.ModuleType():
+        case bool() | int() | np.generic() | None | type() | types.ModuleType() | np.dtype():
             return False
         case types.FunctionType():
             captured = [cell.cell_contents for cell in value.__closure__ or () if cell != types.CellType()]

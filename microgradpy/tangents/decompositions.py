@@ -42,15 +42,25 @@ def guarded_quotient(m: np.ndarray, divisor: np.ndarray, asked: Any, values: Any
     vanishes = np.broadcast_to(np.abs(divisor) <= rounding * values, m.shape)
     quotient = m / np.where(vanishes, 1.0, divisor)
     quotient[vanishes] = 0.0
-    quotient[vanishes & (np.abs(m) > rounding * asked)] = np.nan
+    quotient[vanishes & ~(np.abs(m) <= rounding * asked)] = np.nan  # also if m is NaN
     return quotient
 
 
 def over_gaps(m: np.ndarray, values: np.ndarray) -> Any:
     """m_ij / (values_j - values_i), and 0 on the diagonal."""
-    gaps = np.expand_dims(values, -2) - np.expand_dims(values, -1)
-    beside = np.where(np.eye(m.shape[-1]) > 0.0, 0.0, m)
-    return guarded_quotient(beside, gaps, largest(m), largest(np.expand_dims(values, -1)))
+    same = np.eye(m.shape[-1]) > 0.0
+    gaps = np.where(same, 1.0, np.expand_dims(values, -2) - np.expand_dims(values, -1))
+    return guarded_quotient(np.where(same, 0.0, m), gaps, largest(m), largest(np.expand_dims(values, -1)))
+
+
+def between(inner: Any, left: Any, right: Any, values: Any) -> Any:
+    """left inner right^H, for vectors that belong to values."""
+    return left @ inner @ adjoint(right)
+
+
+def inside(m: Any, left: Any, right: Any, values: Any) -> Any:
+    """left^H m right, for vectors that belong to values."""
+    return adjoint(left) @ m @ right
 
 
 def as_diagonal(x: Any) -> Any:

@@ -29,7 +29,7 @@ def power_base_bar(z_bar: Any, x: Any, p: Any) -> Any:
     """The cotangent of x under z = x ** p, in z's shape."""
     if type(z_bar) in _DOUBLES and type(x) in _DOUBLES and (type(p) is int or type(p) in _DOUBLES):
         p = p if type(p) is int else float(p)
-        if p == 0:
+        if p == 0 and (type(p) is int or not x > 0.0):
             return 0.0
         if x > 0.0 or (x and type(p) is int):
             try:
@@ -40,7 +40,8 @@ def power_base_bar(z_bar: Any, x: Any, p: Any) -> Any:
         x = complex(x)
     x, p = _floating(x), _floating(p)
     with np.errstate(all="ignore"):
-        slope = np.where(np.equal(p, 0), 0, p * np.power(x, p - 1))
+        factor = np.power(x, p - 1)
+        slope = np.where(np.equal(p, 0) & ~np.isfinite(factor), 0, p * factor)
         return python_number(z_bar * np.conj(slope))
 
 

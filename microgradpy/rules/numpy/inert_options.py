@@ -71,6 +71,7 @@ _TABLE_OF_OPTIONS: tuple[tuple[Any, str, str], ...] = (
     (np.copy, "a order subok", "order subok"),
     (np.ndarray.copy, "self order", "order"),
     (np.ndarray.astype, "self dtype order casting subok copy", "order casting subok copy"),
+    (np.generic.astype, "self dtype order casting subok copy", "order casting subok copy"),
     (np.astype, "x dtype", "copy device"),
     (np.reshape, "a shape order", "copy"),
     (np.ndarray.reshape, "self shape", "copy"),
@@ -112,6 +113,7 @@ example(np.ascontiguousarray, _TABLE, like=_TABLE)
 examples(np.copy, (_TABLE, "F"), (_VECTOR, "K", True))
 examples(np.ndarray.copy, (_TABLE, "F"))
 examples(np.ndarray.astype, (_TABLE, float, "F"), (_TABLE, complex, "K", "safe", False, True), (_TABLE, int, "C"))
+example(np.generic.astype, np.float64(1.5), np.float64, copy=False)
 example(np.astype, _TABLE, np.float64, copy=False, device="cpu")
 example(np.reshape, _TABLE, (3, 2), copy=True)
 example(np.ndarray.reshape, _TABLE, (3, 2), copy=True)

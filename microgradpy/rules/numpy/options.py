@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.registry import rrule
+from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.second_texts import bars_and_back, filled
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.foreign import as_array
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.types import NoTangent
+from microgradpy.tangents.types import NoTangent, accumulate, is_structural_zero
 
 _NOT_GIVEN: Any = np._NoValue
 
@@ -57,3 +58,23 @@ def plain_bars(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
     assert made is not None
     bars = made[1](y_bar)[1:]
     return [*bars, *(NoTangent(),) * (len(args) - len(bars))]
+
+
+@rrule.register(plain_bars)
+def plain_bars_rrule(f, args, kwargs, y_bar):
+    """By the text of the rule."""
+    rule = rrule.find_for(f, args, kwargs)
+    y, pullback = rule(*args, **kwargs)
+    bars, back = bars_and_back(rule, None, y_bar, y, args, kwargs)
+
+    def plain_bars_pullback(seeds):
+        y_dot, value_bar, args_bar = back(seeds)
+        if not is_structural_zero(value_bar):
+            args_bar = tuple(map(accumulate, args_bar, filled(pullback(value_bar)[1:], len(args))))
+        return NoTangent(), NoTangent(), args_bar, NoTangent(), y_dot
+
+    return list(bars), plain_bars_pullback
+
+
+examples(plain_bars, (np.clip, (np.array([0.5, 2.0]), 0.0, 1.0), {}, np.array([0.5, 1.5])))
+examples(plain_bars, (np.hypot, (2.0, np.array([0.5, 2.0])), {}, np.array([0.5, 1.5])))

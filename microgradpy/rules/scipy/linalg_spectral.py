@@ -11,7 +11,15 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.numpy.linear_algebra.eigenvalues import eig_bar, eigvals_bar
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
-from microgradpy.tangents.decompositions import adjoint, as_diagonal, diagonal_of, over_gaps, refuse_choice, triangle_bar
+from microgradpy.tangents.decompositions import (
+    adjoint,
+    as_diagonal,
+    between,
+    diagonal_of,
+    over_gaps,
+    refuse_choice,
+    triangle_bar,
+)
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
@@ -75,10 +83,10 @@ def eigh_bars(y_bar: Any, a: Any, b: Any, y: Any, lower: bool, kind: int) -> tup
         inner = inner + over_gaps(moved, w)
         own = 0.5 * as_diagonal(diagonal_of(moved))
     uplo = "L" if lower else "U"
-    a_bar = unbroadcast(triangle_bar(v @ inner @ adjoint(v), uplo), a)
+    a_bar = unbroadcast(triangle_bar(between(inner, v, v, w), uplo), a)
     if b is None:
         return a_bar, None
-    return a_bar, unbroadcast(triangle_bar(-(v @ (inner * np.expand_dims(w, -2) + own) @ adjoint(v)), uplo), b)
+    return a_bar, unbroadcast(triangle_bar(-between(inner * np.expand_dims(w, -2) + own, v, v, w), uplo), b)
 
 
 @rrule.register(linalg.eig)

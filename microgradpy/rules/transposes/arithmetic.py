@@ -14,14 +14,12 @@ from microgradpy.rules.numpy.mathematics.extrema import maximum_bar, minimum_bar
 from microgradpy.rules.numpy.mathematics.miscellaneous import sign_bar
 from microgradpy.rules.operators import modulus_bar
 from microgradpy.rules.registry import examples, non_differentiable
-from microgradpy.rules.transposes import SECOND
 from microgradpy.tangents.arithmetic import accumulate, conj, divide, item_cotangent, own, real_like, unbroadcast
 from microgradpy.tangents.casts import in_precision_of, precise_as
 from microgradpy.tangents.decompositions import largest, refuse_choice
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
 from microgradpy.tangents.reading import item_tangent
-from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
 
 # They look at constants, to refuse or to choose.
@@ -118,7 +116,7 @@ def power_base_bar_pullback(x_bar, z_bar, x, p):
     """A product with the slope, which is p x^(p - 1)."""
     slope_bar = conj(x_bar) * z_bar
     second = unbroadcast(conj(p) * power_base_bar(slope_bar, x, p - 1), x)
-    return conj(power_base_bar(conj(x_bar), x, p)), second, not_implemented(SECOND)
+    return conj(power_base_bar(conj(x_bar), x, p)), second, ...
 
 
 examples(power_base_bar, (0.5, 2.0, 3), (_X, _X + 2.0, 1.5), (_Z, _Z + 3.0, 2), (1.5 - 0.5j, -2.0, 0.5))
@@ -127,8 +125,7 @@ examples(power_base_bar, (0.5, 2.0, 3), (_X, _X + 2.0, 1.5), (_Z, _Z + 3.0, 2), 
 @pullback(power_exponent_bar)
 def power_exponent_bar_pullback(p_bar, z_bar, x, p, z):
     """A product with the slope."""
-    second = not_implemented(SECOND)
-    return power_exponent_dot(p_bar, x, p, z), second, second, second
+    return power_exponent_dot(p_bar, x, p, z), ..., ..., ...
 
 
 examples(power_exponent_bar, (0.5, 2.0, 3.0, 8.0), (_X, _X + 2.0, 1.5, (_X + 2.0) ** 1.5), (0.5j, -2.0, 0.5, (-2.0) ** 0.5))
@@ -199,7 +196,7 @@ def modulus_bar_pullback(y_dot, z_bar, x, y):
 @pullback(sign_bar)
 def sign_bar_pullback(x_dot, z_bar, x):
     """The part across z, over |x|."""
-    return sign_bar(x_dot, x), not_implemented(SECOND)
+    return sign_bar(x_dot, x), ...
 
 
 examples(modulus_bar, (_X, _X + 0.05, _V), (0.5, 5.5, 2.0))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.numpy.linear_algebra.eigenvalues import eigh_bar
+from microgradpy.rules.nested import by_text
 from microgradpy.rules.numpy.linear_algebra.linalg_products import matrix_power_bar, multi_dot_bar
 from microgradpy.rules.numpy.linear_algebra.norms import cond_bar, matrix_norm_bar, norm_bar, vector_norm_bar
 from microgradpy.rules.numpy.linear_algebra.singular import (
@@ -19,35 +19,32 @@ from microgradpy.rules.numpy.linear_algebra.singular import (
     inverted,
     lstsq_bars,
     pinv_bar,
-    singular_values_bar,
-    sizes,
-    svd_bar,
 )
 from microgradpy.rules.numpy.linear_algebra.solving import (
     cholesky_bar,
+    cofactors,
     qr_bar,
     qr_factors,
     slogdet_bar,
     solve_adjoint,
     solve_matrix_bar,
 )
+from microgradpy.rules.numpy.mathematics.sums import products_of_others
 from microgradpy.rules.registry import examples
-from microgradpy.rules.transposes import SECOND
 from microgradpy.rules.transposes.reductions import sum_of_chosen, sum_of_slopes
 from microgradpy.tangents.arithmetic import conj, real_like, reciprocal_or_zero, unbroadcast
 from microgradpy.tangents.decompositions import (
     adjoint,
+    as_diagonal,
     choice,
     diagonal_of,
-    guarded_quotient,
     half_of_diagonal,
     hermitian_of,
     inverse_or_nan,
-    over_gaps,
 )
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.thunks import not_implemented
-from microgradpy.tangents.types import NoTangent, NotImplementedTangent, is_structural_zero
+from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 _V = np.array([1.5, -0.5, 0.25])
 _TALL = np.array([[0.3, -1.2], [0.7, 0.1], [-0.4, 2.0]])
@@ -69,35 +66,35 @@ examples(adjoint, (_TALL,), (_STACK,), (_C,))
 
 # Norms
 
+_ORDER = "a second derivative of a norm in its order, for some of which the text has a way of its own"
+
 
 @pullback(norm_bar)
 def norm_bar_pullback(x_dot, y_bar, x, y, ord, axis, keepdims):
     """y_dot = Re(x^H x_dot) / y for the Euclidean norm, and the sum of the slopes for others."""
     second = norm_second_bars(x_dot, y_bar, x, y, ord, axis, keepdims)
-    return norm_dot(x_dot, x, y, ord, axis, keepdims), second[0], second[1], not_implemented(SECOND)
+    return norm_dot(x_dot, x, y, ord, axis, keepdims), second[0], second[1], not_implemented(_ORDER)
 
 
 @pullback(vector_norm_bar)
 def vector_norm_bar_pullback(x_dot, y_bar, x, y, ord, axis, keepdims):
     """The same, of all entries along the axes."""
     slopes = vector_norm_bar(np.ones_like(y), x, y, ord, axis, keepdims)
-    second = not_implemented(SECOND)
-    return norm_by_slopes(x_dot, y, slopes, ord, axis, keepdims), second, second, second
+    return norm_by_slopes(x_dot, y, slopes, ord, axis, keepdims), ..., ..., not_implemented(_ORDER)
 
 
 @pullback(matrix_norm_bar)
 def matrix_norm_bar_pullback(x_dot, y_bar, x, y, ord, axes, keepdims):
     """The same of matrices."""
     slopes = matrix_norm_bar(np.ones_like(y), x, y, ord, axes, keepdims)
-    second = not_implemented(SECOND)
-    return norm_by_slopes(x_dot, y, slopes, ord, axes, keepdims), second, second, second
+    return norm_by_slopes(x_dot, y, slopes, ord, axes, keepdims), ..., ..., not_implemented(_ORDER)
 
 
 @pullback(cond_bar)
 def cond_bar_pullback(x_dot, y_bar, x, y, p):
     """The sum of the slopes."""
     slopes = cond_bar(np.ones_like(y), x, y, p)
-    return sum_of_slopes(x_dot, y, slopes, (-2, -1), False), not_implemented(SECOND), not_implemented(SECOND)
+    return sum_of_slopes(x_dot, y, slopes, (-2, -1), False), ..., ...
 
 
 @cotangent_of(2)
@@ -114,7 +111,8 @@ def norm_dot(x_dot: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) ->
 def norm_second_bars(x_dot: Any, y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
     """The cotangents of x and its Euclidean norm y under y_bar * x / y."""
     if not _is_euclidean(x, ord, axis):
-        return not_implemented(SECOND), not_implemented(SECOND)
+        given = y_bar, x, y, ord, axis, keepdims
+        return by_text(norm_bar, 1, x_dot, *given), by_text(norm_bar, 2, x_dot, *given)
     factor = -y_bar * reciprocal_or_zero(y)
     return norm_bar(y_bar, x_dot, y, ord, axis, keepdims), factor * norm_dot(x_dot, x, y, ord, axis, keepdims)
 
@@ -183,10 +181,32 @@ examples(solve_matrix_bar, (_V, _A, _V, 2.0 * _V), (_TALL, _A, _TALL, 2.0 * _TAL
 examples(solve_matrix_bar, (np.stack([_V, _V]), _STACK, _V, np.stack([_V, 2.0 * _V])), (_STACK, _A, _STACK, _STACK[::-1]))
 
 
+@pullback(cofactors)
+def cofactors_pullback(c_bar, a):
+    """With a = u s v, and p_ij the product of the other singular values: of m = u^H a_dot v^H the change of the cofactors is
+    the sum of p_ij m_ii at jj, and -p_ij m_ji at ij. That is symmetric."""
+    return conj(cofactors_dot(conj(c_bar), a))
+
+
+def cofactors_dot(a_dot: Any, a: Any) -> Any:
+    """The tangent of the cofactors of a matrix."""
+    u, s, v = np.linalg.svd(a)
+    inner = adjoint(u) @ a_dot @ adjoint(v)
+    beside = 1.0 - np.eye(s.shape[-1], dtype=s.dtype)
+    products = beside * products_of_others(np.where(beside > 0.0, np.expand_dims(s, -2), 1.0), -1)
+    on_diagonal = np.squeeze(np.expand_dims(diagonal_of(inner), -2) @ products, -2)
+    moved = as_diagonal(on_diagonal) - products * np.swapaxes(inner, -1, -2)
+    unit = np.expand_dims(np.linalg.det(u) * np.linalg.det(v), (-1, -2))
+    return unit * (conj(u) @ moved @ conj(v))
+
+
+examples(cofactors, (_A,), (_STACK,), (_C,), (_A[:2, :2],), (_A[:1, :1],))
+
+
 @pullback(slogdet_bar)
 def slogdet_bar_pullback(a_dot, y_bar, a, y):
     """With t = trace(a^-1 a_dot) the tangent of the logarithm is Re(t), that of the sign i Im(t) times it."""
-    return slogdet_dot(a_dot, a, y), not_implemented(SECOND), not_implemented(SECOND)
+    return slogdet_dot(a_dot, a, y), ..., ...
 
 
 def slogdet_dot(a_dot: Any, a: Any, y: Any) -> tuple[Any, Any]:
@@ -202,7 +222,7 @@ examples(slogdet_bar, ((None, _V[:2]), _STACK, tuple(np.linalg.slogdet(_STACK)))
 @pullback(matrix_power_bar)
 def matrix_power_bar_pullback(a_dot, z_bar, a, n):
     """As the cotangent, of the conjugate transpose."""
-    return unbroadcast(matrix_power_bar(a_dot, adjoint(a), n), z_bar), not_implemented(SECOND)
+    return unbroadcast(matrix_power_bar(a_dot, adjoint(a), n), z_bar), ...
 
 
 examples(matrix_power_bar, (_A, _A, 3), (_A, _A, -1), (_STACK, _STACK, 1), (_C, _C, 2), (_A, _A, 0))
@@ -211,7 +231,7 @@ examples(matrix_power_bar, (_A, _A, 3), (_A, _A, -1), (_STACK, _STACK, 1), (_C, 
 @pullback(multi_dot_bar)
 def multi_dot_bar_pullback(dots, y_bar, arrays):
     """The sum of the products with the tangent of one factor."""
-    return multi_dot_dot(dots, y_bar, arrays), not_implemented(SECOND)
+    return multi_dot_dot(dots, y_bar, arrays), ...
 
 
 @cotangent_of(1)
@@ -233,7 +253,7 @@ examples(multi_dot_bar, (_TALL.T, [_TALL.T, _A, _A]), (_V, [_A, _A, _V]), (0.5, 
 @pullback(cholesky_bar)
 def cholesky_bar_pullback(a_dot, z_bar, z):
     """z_dot = z p(z^-1 a_dot z^-H), where p halves the diagonal and drops what is above it."""
-    return cholesky_dot(a_dot, z), not_implemented(SECOND)
+    return cholesky_dot(a_dot, z), ...
 
 
 @cotangent_of(1)
@@ -246,7 +266,7 @@ def cholesky_dot(a_dot: Any, z: Any) -> Any:
 @pullback(qr_bar)
 def qr_bar_pullback(a_dot, y_bar, a, y, mode):
     """With m = a_dot r^-1: q_dot = m - q t and r_dot = t r, where t is what q^H m plus its adjoint has above the diagonal."""
-    return qr_dot(a_dot, a, y, mode), not_implemented(SECOND), not_implemented(SECOND)
+    return qr_dot(a_dot, a, y, mode), ..., ...
 
 
 def qr_dot(a_dot: Any, a: Any, y: Any, mode: str) -> Any:
@@ -284,87 +304,13 @@ examples(qr_bar, ((_A[:2, :2], _A[:2]), _TALL.T, tuple(np.linalg.qr(_TALL.T)), "
 examples(qr_bar, ((_C, _C), _C, tuple(np.linalg.qr(_C)), "reduced"))
 
 
-# Eigenvalues and singular values
-
-
-@pullback(eigh_bar)
-def eigh_bar_pullback(a_dot, y_bar, a, y, uplo):
-    """With m = v^H a_dot v: w_dot is its diagonal, v_dot = v (f * m) with f_ij = 1 / (w_j - w_i)."""
-    return eigh_dot(a_dot, y_bar, y, uplo), not_implemented(SECOND), not_implemented(SECOND)
-
-
-def eigh_dot(a_dot: Any, asked: Any, y: Any, uplo: str) -> tuple[Any, Any]:
-    """The tangents of the eigenvalues and eigenvectors of a Hermitian matrix; those that are not asked for are None."""
-    w, v = y
-    inner = adjoint(v) @ hermitian_of(np.asarray(a_dot), uplo) @ v
-    w_dot = np.real(diagonal_of(inner))
-    if is_structural_zero(asked[1]):
-        return w_dot, None
-    return w_dot, choice() if np.iscomplexobj(v) else v @ over_gaps(inner, w)
-
-
-@pullback(singular_values_bar)
-def singular_values_bar_pullback(a_dot, s_bar, a, hermitian):
-    """The diagonal of u^H a_dot v."""
-    return singular_values_dot(a_dot, s_bar, a, hermitian), not_implemented(SECOND)
-
-
-@cotangent_of(1)
-def singular_values_dot(a_dot: Any, s: Any, a: Any, hermitian: bool) -> Any:
-    """The tangent of the singular values s."""
-    u, _, vh = np.linalg.svd(a, full_matrices=False, hermitian=hermitian)
-    moved = hermitian_of(np.asarray(a_dot), "L") if hermitian else a_dot
-    return np.real(np.sum(conj(u) * (moved @ adjoint(vh)), axis=-2))
-
-
-@pullback(svd_bar)
-def svd_bar_pullback(a_dot, y_bar, a, y, compute_uv, hermitian):
-    """With m = u^H a_dot v: s_dot is its diagonal, u_dot = u (f * (m s + s m^H)) and v_dot = v (f * (s m + m^H s)) with
-    f_ij = 1 / (s_j^2 - s_i^2), and what a_dot has outside of the spaces of u and v, divided by s."""
-    return svd_dot(a_dot, y_bar, a, y, compute_uv, hermitian), not_implemented(SECOND), not_implemented(SECOND)
-
-
-def svd_dot(a_dot: Any, asked: Any, a: Any, y: Any, compute_uv: bool, hermitian: bool) -> Any:
-    """The tangents of the singular values and vectors of a matrix; those of vectors that are not asked for are None."""
-    if not compute_uv:
-        return singular_values_dot(a_dot, y, a, hermitian)
-    moved = hermitian_of(np.asarray(a_dot), "L") if hermitian else np.asarray(a_dot)
-    s = y[1]
-    u, v = y[0][..., : s.shape[-1]], adjoint(y[2])[..., : s.shape[-1]]
-    inner = adjoint(u) @ moved @ v
-    s_dot = np.real(diagonal_of(inner))
-    if is_structural_zero(asked[0]) and is_structural_zero(asked[2]):
-        return None, s_dot, None
-    if np.iscomplexobj(inner):
-        return choice(), s_dot, choice()
-    u_dot = with_complement(y[0], _turned(u, inner * np.expand_dims(s, -2), moved @ v - u @ inner, s))
-    left = adjoint(inner) * np.expand_dims(s, -2)
-    v_dot = with_complement(adjoint(y[2]), _turned(v, left, adjoint(moved) @ u - v @ adjoint(inner), s))
-    return u_dot, s_dot, v_dot if isinstance(v_dot, NotImplementedTangent) else adjoint(v_dot)
-
-
-def _turned(u: np.ndarray, scaled: Any, outside: Any, s: np.ndarray) -> Any:
-    """The tangent of singular vectors, which turn among themselves and towards what is outside of their space."""
-    total = np.expand_dims(s, -2) + np.expand_dims(s, -1)
-    turned = over_gaps(scaled + adjoint(scaled), s) / np.where(total == 0.0, 1.0, total)
-    if u.shape[-2] == s.shape[-1]:
-        return u @ turned
-    return u @ turned + guarded_quotient(outside, np.expand_dims(s, -2), *sizes(outside, s))
-
-
-_W, _S = tuple(np.linalg.eigh(_SYMMETRIC)), tuple(np.linalg.svd(_TALL, full_matrices=False))
-examples(eigh_bar, ((_V, _A), _SYMMETRIC, _W, "L"), ((_V, None), _SYMMETRIC, _W, "U"))
-examples(eigh_bar, ((_V, None), _HERMITIAN, tuple(np.linalg.eigh(_HERMITIAN)), "L"))
-examples(singular_values_bar, (_V[:2], _TALL, False), (_V, _C, False), (_V, _SYMMETRIC, True))
-examples(svd_bar, ((_TALL, _V[:2], _A[:2, :2]), _TALL, _S, True, False), ((None, _V[:2], None), _TALL, _S, True, False))
-examples(svd_bar, ((_A, _V, _A), _A, tuple(np.linalg.svd(_A)), True, False), (_V, _A, None, False, False))
-examples(svd_bar, ((_A, _V[:2], _A[:2, :2]), _TALL, tuple(np.linalg.svd(_TALL)), True, False))
+# The pseudoinverse
 
 
 @pullback(pinv_bar)
 def pinv_bar_pullback(a_dot, z_bar, a, z, rcond, hermitian):
     """z_dot = -z a_dot z + z z^H a_dot^H (1 - a z) + (1 - z a) a_dot^H z^H z."""
-    return pinv_dot(a_dot, a, z, rcond, hermitian), not_implemented(SECOND), not_implemented(SECOND)
+    return pinv_dot(a_dot, a, z, rcond, hermitian), ..., ...
 
 
 @cotangent_of(2)
@@ -382,7 +328,7 @@ def pinv_dot(a_dot: Any, a: Any, z: Any, rcond: Any, hermitian: bool) -> Any:
 @pullback(lstsq_bars)
 def lstsq_bars_pullback(dots, y_bar, a, b, y):
     """x_dot = p (b_dot - a_dot x) + p p^H a_dot^H (b - a x) + (1 - p a) a_dot^H p^H x, with the pseudoinverse p of a."""
-    return lstsq_dot(dots, a, b, y), not_implemented(SECOND), not_implemented(SECOND), not_implemented(SECOND)
+    return lstsq_dot(dots, a, b, y), ..., ..., ...
 
 
 def lstsq_dot(dots: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any, None, Any]:

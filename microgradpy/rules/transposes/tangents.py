@@ -1,13 +1,17 @@
 """Rules for what pushforwards call: by these, pushforwards are differentiated, which gives second derivatives.
 
-Each fills a tangent, reads a part of it or puts it together, and is linear in it. A zero that stays zero through an infinite
+Most fill a tangent, read a part of it or put it together, and are linear in it. A zero that stays zero through an infinite
 slope is one in the second derivative as well.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.registry import examples, non_differentiable
+from microgradpy.rules.nested import by_text
+from microgradpy.rules.numpy.mathematics.sums import prod_bar
+from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import zero_cotangent
 from microgradpy.tangents.filled import (
     dense_tangent,
@@ -17,6 +21,7 @@ from microgradpy.tangents.filled import (
     values_tangent,
 )
 from microgradpy.tangents.strong_zeros import kept_call, kept_tangent
+from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
 
 non_differentiable(zero_cotangent)
@@ -55,6 +60,18 @@ def pairs_tangent_pullback(y_bar, pairs, pairs_dot):
     return NoTangent(), [(0.0, y_bar[key] if last[key] == place else 0.0) for place, (key, _) in enumerate(pairs)]
 
 
+@rrule.register(by_text)
+def by_text_rrule(helper, place, y_bar, *args):
+    """None: second derivatives are not differentiated."""
+
+    def by_text_pullback(x_bar):
+        return NoTangent(), NoTangent(), NoTangent(), not_implemented(_THIRD), *(not_implemented(_THIRD) for _ in args)
+
+    return by_text(helper, place, y_bar, *args), by_text_pullback
+
+
+_THIRD = "it would be a third derivative"
+example(by_text, prod_bar, 1, np.array([1.5, -0.5]), 2.0, np.array([0.5, 1.5]), None, False)
 examples(dense_tangent, (0.5, 2.0))
 examples(mirrored_tangent, ([0.5, 1.5], [1.0, 2.0]))
 examples(tangent_to_write, ([0.5, 1.5], [1.0, 2.0]))

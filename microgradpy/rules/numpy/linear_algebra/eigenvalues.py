@@ -17,6 +17,7 @@ from microgradpy.tangents.arithmetic import conj, real_like, zero_cotangent
 from microgradpy.tangents.decompositions import (
     adjoint,
     as_diagonal,
+    between,
     diagonal_of,
     inverse_or_nan,
     largest,
@@ -50,7 +51,7 @@ def eigh_bar(y_bar: Any, a: Any, y: Any, uplo: str) -> Any:
         moved = adjoint(v) @ v_bar
         refuse_choice(np.imag(diagonal_of(moved)), v_bar)
         inner = inner + over_gaps(moved, w)
-    return real_like(triangle_bar(v @ inner @ adjoint(v), uplo), a)
+    return real_like(triangle_bar(between(inner, v, v, w), uplo), a)
 
 
 @pullback(np.linalg.eig)
@@ -71,7 +72,7 @@ def eig_bar(y_bar: Any, a: Any, y: Any) -> Any:
     with np.errstate(all="ignore"):
         if not is_structural_zero(v_bar):
             inner = inner + over_gaps(adjoint(v) @ unscaled_bar(v_bar, v), conj(w))
-        return real_like(adjoint(inverse_of_vectors(v)) @ inner @ adjoint(v), a)
+        return real_like(between(inner, adjoint(inverse_of_vectors(v)), v, w), a)
 
 
 def inverse_of_vectors(v: np.ndarray) -> Any:

@@ -19,6 +19,7 @@ from microgradpy.tangents.arithmetic import real_like, unbroadcast
 from microgradpy.tangents.decompositions import (
     adjoint,
     as_diagonal,
+    between,
     diagonal_of,
     guarded_quotient,
     hermitian_of,
@@ -49,8 +50,8 @@ def svdvals_pullback(s_bar, x, /):
 @cotangent_of(1)
 def singular_values_bar(s_bar: Any, a: Any, hermitian: bool) -> Any:
     """The cotangent of a matrix under its singular values."""
-    u, _, vh = np.linalg.svd(a, full_matrices=False, hermitian=hermitian)
-    a_bar = (u * np.expand_dims(s_bar, -2)) @ vh
+    u, s, vh = np.linalg.svd(a, full_matrices=False, hermitian=hermitian)
+    a_bar = between(as_diagonal(s_bar), u, adjoint(vh), s)
     return real_like(triangle_bar(a_bar, "L") if hermitian else a_bar, a)
 
 
@@ -72,7 +73,7 @@ def svd_bar(y_bar: Any, a: Any, y: Any, compute_uv: bool, hermitian: bool) -> An
     if np.iscomplexobj(inner):
         phase = 1j * as_diagonal(np.imag(diagonal_of(u_moved)))
         inner = inner + guarded_quotient(phase, np.expand_dims(s, -2), *sizes(u_bar, s))
-    a_bar = u @ inner @ adjoint(v)
+    a_bar = between(inner, u, v, s)
     if u.shape[-2] > s.shape[-1]:
         outside = guarded_quotient(u_bar - u @ u_moved, np.expand_dims(s, -2), *sizes(u_bar, s))
         a_bar = a_bar + outside @ adjoint(v)

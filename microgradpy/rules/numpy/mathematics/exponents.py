@@ -108,7 +108,8 @@ def logaddexp2_derivative(x1, x2):
 def exponential_share(x: Any, y: Any, exponential: Any) -> Any:
     """exp(x) / (exp(x) + exp(y)), without overflow; a half where x and y are equal, also if both are infinite."""
     with np.errstate(all="ignore"):
-        return np.where(np.equal(x, y), 0.5, 1.0 / (1.0 + exponential(np.subtract(floating(y), floating(x)))))
+        share = 1.0 / (1.0 + exponential(np.subtract(floating(y), floating(x))))
+        return np.where(np.equal(x, y) & ~np.isfinite(x), 0.5, share)
 
 
 examples(np.logaddexp, *_REAL)

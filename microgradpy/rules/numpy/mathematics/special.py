@@ -28,8 +28,9 @@ def sinc_derivative(x):
 def sinc_slope(x: Any) -> Any:
     """The derivative of sinc. Near 0, where the two terms of the quotient cancel, its Taylor series is summed."""
     x = np.asarray(x)
-    quotient = divide(np.cos(np.pi * x) - np.sinc(x), x)
     near = np.abs(x) < 0.1
+    far = np.where(near, 1.0, x)
+    quotient = divide(np.cos(np.pi * far) - np.sinc(far), far)
     if not near.any():
         return quotient[()]
     # sum over k >= 1 of (-1)^k pi^(2k) 2k x^(2k-1) / (2k+1)!; at 0.1 the seventh term is below 1e-16 of the first.
@@ -57,8 +58,9 @@ def bessel_i1(x: Any) -> Any:
     """The modified Bessel function of the first kind and order 1: the power series up to 30, beyond it the expansion for
     large arguments. Source: Abramowitz and Stegun, "Handbook of mathematical functions" (1964), 9.6.10 and 9.7.1."""
     x = np.asarray(x)
-    size = np.abs(x.astype(float))
-    small, large = np.minimum(size, 30.0), np.maximum(size, 30.0)
+    x_float = x.astype(float)
+    size = np.abs(x_float)
+    small, large = np.clip(x_float, -30.0, 30.0), np.maximum(size, 30.0)
     series, expansion = np.ones_like(size), np.ones_like(size)
     for k in range(50, 0, -1):
         series = 1.0 + series * (0.5 * small) ** 2 / (k * (k + 1))
@@ -66,7 +68,7 @@ def bessel_i1(x: Any) -> Any:
         expansion = 1.0 - expansion * (4.0 - (2 * k - 1) ** 2) / (8.0 * k * large)
     with np.errstate(all="ignore"):
         beyond = np.exp(large) / np.sqrt(2.0 * np.pi * large) * expansion
-    value = np.sign(x) * np.where(size < 30.0, 0.5 * small * series, beyond)
+    value = np.where(size < 30.0, 0.5 * small * series, np.sign(x_float) * beyond)
     return value.astype(x.dtype) if x.dtype.kind == "f" else value
 
 

@@ -187,28 +187,47 @@ for _f in (special.fdtr, special.fdtrc):
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def student_density(df: Any, t: Any) -> Any:
     """Gamma((v+1)/2) / (Gamma(v/2) sqrt(v pi)) (1 + t^2/v)^(-(v+1)/2), which is that of the normal distribution for v = inf."""
-    df, t = numbers(df), numbers(t)
-    height = special.poch(0.5 * df, 0.5) / np.sqrt(df * math.pi)
-    student = height * np.exp(-0.5 * (df + 1.0) * np.log1p(t * t / df))
-    return rounded_like(np.where(np.isposinf(df), np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi), student), df, t)
+    with np.errstate(all="ignore"):
+        df, t = numbers(df), numbers(t)
+        height = special.poch(0.5 * df, 0.5) / np.sqrt(df * math.pi)
+        student = height * np.exp(-0.5 * (df + 1.0) * np.log1p(t * t / df))
+        return rounded_like(np.where(np.isposinf(df), np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi), student), df, t)
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def student_in_df(df: Any, t: Any) -> Any:
     """The derivative of Student's distribution in v: that of -sign(t) I(v/2, 1/2, x) / 2 with x = v / (v + t^2), or where t is
     small of sign(t) I(1/2, v/2, 1 - x) / 2. For t = 0 and for v = inf it is 0."""
-    df, t = numbers(df), numbers(t)
-    square = t * t
-    x, y = df / (df + square), square / (df + square)
-    far, _ = betainc_in_a_and_b(0.5 * df, 0.5, np.where(square > df, x, 0.5))
-    _, near = betainc_in_a_and_b(0.5, 0.5 * df, np.where(square > df, 0.5, y))
-    moved = beta_density(0.5 * df, 0.5, x) * square / (df + square) ** 2
-    in_df = -0.5 * np.sign(t) * (0.5 * np.where(square > df, far, -near) + moved)
-    return rounded_like(np.where((t == 0.0) | np.isposinf(df), 0.0 * np.sign(t), in_df), df, t)
+    with np.errstate(all="ignore"):
+        df, t = numbers(df), numbers(t)
+        square = t * t
+        x, y = df / (df + square), square / (df + square)
+        far, _ = betainc_in_a_and_b(0.5 * df, 0.5, np.where(square > df, x, 0.5))
+        _, near = betainc_in_a_and_b(0.5, 0.5 * df, np.where(square > df, 0.5, y))
+        moved = beta_density(0.5 * df, 0.5, x) * square / (df + square) ** 2
+        in_df = -0.5 * np.sign(t) * (0.5 * np.where(square > df, far, -near) + moved)
+        return rounded_like(np.where((t == 0.0) | np.isposinf(df), 0.0 * np.sign(t), in_df), df, t)
+
+
+@pullback(student_in_df)
+def student_in_df_pullback(y_bar, df, t):
+    """In t it is the derivative of the density in v, also at 0, where the text has a square root."""
+    return ..., unbroadcast(y_bar * student_density_in_df(df, t), t)
+
+
+def student_density_in_df(df: Any, t: Any) -> Any:
+    """The derivative of Student's density in v."""
+    with np.errstate(all="ignore"):
+        df, t = numbers(df), numbers(t)
+        square = t * t
+        slope = special.psi(0.5 * (df + 1.0)) - special.psi(0.5 * df) - 1.0 / df - np.log1p(square / df)
+        slope = 0.5 * student_density(df, t) * (slope + (df + 1.0) * square / (df * (df + square)))
+        return rounded_like(np.where(np.isposinf(df), 0.0, slope), df, t)
+
+
+examples(student_in_df, (2.5, 0.7), (2.5, 0.0), (np.array([1.5, 4.0]), -0.4), (3.0, np.array([0.0, 2.5])))
 
 
 @derivative(special.stdtr)

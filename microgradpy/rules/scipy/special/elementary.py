@@ -175,11 +175,12 @@ def kl_div_derivative(x, y):
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def quotient_or_zero(x: Any, y: Any) -> Any:
     """x / y, and 0 where x is 0, whatever y is."""
-    x, y = numbers(x), numbers(y)
-    return np.where(np.equal(x, 0.0), 0.0 * x, np.divide(x, y))[()]
+    with np.errstate(all="ignore"):
+        x, y = numbers(x), numbers(y)
+        quotient = np.divide(x, y)
+        return np.where(np.equal(x, 0.0) & ~np.isfinite(quotient), 0.0 * x, quotient)[()]
 
 
 for _f in (special.xlogy, special.xlog1py):
@@ -208,14 +209,14 @@ def pseudo_huber_slope(delta: Any, r: Any) -> Any:
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def pseudo_huber_delta_slope(delta: Any, r: Any) -> Any:
     """delta (s - 1)^2 / s, where s - 1 = (r / delta)^2 / (1 + s) has all its digits; |r| for delta = 0."""
-    delta, r = numbers(delta), numbers(r)
-    ratio = np.divide(r, delta)
-    s = np.hypot(1.0, ratio)
-    rise = ratio * (ratio / (1.0 + s))
-    return np.where(np.equal(delta, 0.0), abs(r), delta * rise * (rise / s))[()]
+    with np.errstate(all="ignore"):
+        delta, r = numbers(delta), numbers(r)
+        ratio = np.divide(r, delta)
+        s = np.hypot(1.0, ratio)
+        rise = ratio * (ratio / (1.0 + s))
+        return np.where(np.equal(delta, 0.0), abs(r), delta * rise * (rise / s))[()]
 
 
 _RESIDUALS = ((0.7, 1.4), (1.5, -0.3), (1.5, -2.5), (0.7, _VECTOR), (_TABLE, 1.3), (_TABLE[:, :1], _VECTOR), (2, _TABLE),

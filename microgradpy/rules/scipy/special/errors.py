@@ -37,19 +37,19 @@ _SHARES = ((0.3,), (0.8,), (np.array([[0.1, 0.35], [0.6, 0.85]]),), (_SINGLE * _
 
 
 @like(0)
-@np.errstate(all="ignore")
 def bell(x: Any) -> Any:
     """exp(-x^2)."""
-    x = numbers(x)
-    return np.exp(-x * x)
+    with np.errstate(all="ignore"):
+        x = numbers(x)
+        return np.exp(-x * x)
 
 
 @like(0)
-@np.errstate(all="ignore")
 def reversed_bell(x: Any) -> Any:
     """exp(x^2)."""
-    x = numbers(x)
-    return np.exp(x * x)
+    with np.errstate(all="ignore"):
+        x = numbers(x)
+        return np.exp(x * x)
 
 
 @derivative(special.erf)
@@ -77,11 +77,11 @@ def erfcx_derivative(x, *, y):
 
 
 @like(0)
-@np.errstate(all="ignore")
 def erfcx_slope(x: Any, y: Any) -> Any:
     """2 x y - 2 / sqrt(pi), of which the series takes the place far out on the right."""
-    x = numbers(x)
-    return np.where(np.real(x) > _FAR, -SLOPE * series(0.5 / (x * x)), 2.0 * x * y - SLOPE)[()]
+    with np.errstate(all="ignore"):
+        x = numbers(x)
+        return np.where(np.real(x) > _FAR, -SLOPE * series(0.5 / (x * x)), 2.0 * x * y - SLOPE)[()]
 
 
 def series(t: Any) -> Any:
@@ -96,12 +96,12 @@ def dawsn_derivative(x, *, y):
 
 
 @like(0)
-@np.errstate(all="ignore")
 def dawsn_slope(x: Any, y: Any) -> Any:
     """1 - 2 x y, of which the series takes the place far out."""
-    x = numbers(x)
-    is_far = np.absolute(np.real(x)) > _FAR + 2.0 * np.absolute(np.imag(x))
-    return np.where(is_far, series(-0.5 / (x * x)), 1.0 - 2.0 * x * y)[()]
+    with np.errstate(all="ignore"):
+        x = numbers(x)
+        is_far = np.absolute(np.real(x)) > _FAR + 2.0 * np.absolute(np.imag(x))
+        return np.where(is_far, series(-0.5 / (x * x)), 1.0 - 2.0 * x * y)[()]
 
 
 @pullback(special.wofz)
@@ -110,12 +110,12 @@ def wofz_pullback(y_bar, x, *, y):
     return unbroadcast(y_bar * conj(wofz_slope(x, y)), x)
 
 
-@np.errstate(all="ignore")
 def wofz_slope(x: Any, y: Any) -> Any:
     """2 i / sqrt(pi) - 2 x y, of which the series takes the place far out in the upper half plane."""
-    x = numbers(x)
-    is_far = (np.imag(x) >= 0.0) & (np.absolute(x) > _FAR)
-    return np.where(is_far, 1j * SLOPE * series(-0.5 / (x * x)), 1j * SLOPE - 2.0 * x * y)[()]
+    with np.errstate(all="ignore"):
+        x = numbers(x)
+        is_far = (np.imag(x) >= 0.0) & (np.absolute(x) > _FAR)
+        return np.where(is_far, 1j * SLOPE * series(-0.5 / (x * x)), 1j * SLOPE - 2.0 * x * y)[()]
 
 
 for _f in (special.erf, special.erfc, special.erfi, special.erfcx, special.dawsn):
@@ -180,12 +180,12 @@ def owens_t_pullback(y_bar, h, a):
     return unbroadcast(y_bar * slopes[0], h), unbroadcast(y_bar * slopes[1], a)
 
 
-@np.errstate(all="ignore")
 def owens_t_slopes(h: Any, a: Any) -> tuple[Any, Any]:
     """The derivatives in h and a."""
-    h, a = numbers(h), numbers(a)
-    in_h = bell(h * ROOT_HALF) * special.erf(a * h * ROOT_HALF) / (-2.0 * ROOT_2_PI)
-    return in_h, bell(h * np.hypot(1.0, a) * ROOT_HALF) / (2.0 * math.pi * (1.0 + a * a))
+    with np.errstate(all="ignore"):
+        h, a = numbers(h), numbers(a)
+        in_h = bell(h * ROOT_HALF) * special.erf(a * h * ROOT_HALF) / (-2.0 * ROOT_2_PI)
+        return in_h, bell(h * np.hypot(1.0, a) * ROOT_HALF) / (2.0 * math.pi * (1.0 + a * a))
 
 
 @pullback(special.voigt_profile)
@@ -195,16 +195,16 @@ def voigt_profile_pullback(y_bar, x, sigma, gamma):
     return unbroadcast(y_bar * slopes[0], x), unbroadcast(y_bar * slopes[1], sigma), unbroadcast(y_bar * slopes[2], gamma)
 
 
-@np.errstate(all="ignore")
 def voigt_slopes(x: Any, sigma: Any, gamma: Any) -> tuple[Any, Any, Any]:
     """The derivatives in x, sigma and gamma."""
-    sigma = numbers(sigma)
-    z = (numbers(x) + 1j * numbers(gamma)) * (ROOT_HALF / sigma)
-    w = special.wofz(z)
-    slope = wofz_slope(z, w)
-    height = 1.0 / (sigma * ROOT_2_PI)
-    in_x = slope * (height * ROOT_HALF / sigma)
-    return np.real(in_x), -np.real(w + slope * z) * (height / sigma), -np.imag(in_x)
+    with np.errstate(all="ignore"):
+        sigma = numbers(sigma)
+        z = (numbers(x) + 1j * numbers(gamma)) * (ROOT_HALF / sigma)
+        w = special.wofz(z)
+        slope = wofz_slope(z, w)
+        height = 1.0 / (sigma * ROOT_2_PI)
+        in_x = slope * (height * ROOT_HALF / sigma)
+        return np.real(in_x), -np.real(w + slope * z) * (height / sigma), -np.imag(in_x)
 
 
 _BROADCAST = ((0.7, 1.4), (_TABLE, 0.6), (1.3, _TABLE), (_TABLE[:, :1], _TABLE[0]), (2, _STACK), (_EMPTY, 1.5))

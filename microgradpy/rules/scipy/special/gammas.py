@@ -52,12 +52,12 @@ def rgamma_derivative(x, *, y):
 
 
 @like(0)
-@np.errstate(all="ignore")
 def rgamma_slope(x: Any, y: Any) -> Any:
     """The derivative of 1 / Gamma(x) = y."""
-    x = numbers(x)
-    is_pole = np.equal(x, np.floor(np.real(x))) & (np.real(x) <= 0.0)
-    return np.where(is_pole, np.cos(math.pi * x) * special.gamma(1.0 - x), -y * special.psi(x))[()]
+    with np.errstate(all="ignore"):
+        x = numbers(x)
+        is_pole = np.equal(x, np.floor(np.real(x))) & (np.real(x) <= 0.0)
+        return np.where(is_pole, np.cos(math.pi * x) * special.gamma(1.0 - x), -y * special.psi(x))[()]
 
 
 @derivative(special.psi)
@@ -67,17 +67,17 @@ def psi_derivative(x):
 
 
 @like(0)
-@np.errstate(all="ignore")
 def trigamma(x: Any) -> Any:
     """psi'(x) (DLMF 5.15)."""
-    x = numbers(x)
-    is_left = np.real(x) < 0.5
-    if not np.iscomplexobj(x):
-        right = _real_trigamma(np.where(is_left, 1.0 - x, x))
-    else:
-        right = _complex_trigamma(np.where(is_left, 1.0 - x, x))
-    # psi'(x) + psi'(1 - x) = (pi / sin(pi x))^2
-    return np.where(is_left, (math.pi / np.sin(math.pi * x)) ** 2 - right, right)[()]
+    with np.errstate(all="ignore"):
+        x = numbers(x)
+        is_left = np.real(x) < 0.5
+        if not np.iscomplexobj(x):
+            right = _real_trigamma(np.where(is_left, 1.0 - x, x))
+        else:
+            right = _complex_trigamma(np.where(is_left, 1.0 - x, x))
+        # psi'(x) + psi'(1 - x) = (pi / sin(pi x))^2
+        return np.where(is_left, (math.pi / np.sin(math.pi * x)) ** 2 - right, right)[()]
 
 
 def _real_trigamma(x: Any) -> Any:
@@ -141,10 +141,10 @@ def betaln_derivative(a, b):
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def betaln_slope(a: Any, b: Any) -> Any:
     """The derivative of log B(a, b) in a."""
-    return special.psi(a) - special.psi(numbers(a) + numbers(b))
+    with np.errstate(all="ignore"):
+        return special.psi(a) - special.psi(numbers(a) + numbers(b))
 
 
 @derivative(special.poch)
@@ -165,10 +165,10 @@ def binom_derivative(x, y, *, z):
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def digamma_difference(a: Any, b: Any) -> Any:
     """psi(a + 1) - psi(b + 1)."""
-    return special.psi(numbers(a) + 1.0) - special.psi(numbers(b) + 1.0)
+    with np.errstate(all="ignore"):
+        return special.psi(numbers(a) + 1.0) - special.psi(numbers(b) + 1.0)
 
 
 @pullback(special.comb)

@@ -37,26 +37,26 @@ _QUANTILES = ((0.7, 0.4), (_TABLE, 0.6), (1.3, _TABLE / 5.0), (_TABLE[:, :1], _T
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def gamma_density(a: Any, x: Any) -> Any:
     """x^(a-1) exp(-x) / Gamma(a)."""
-    a, x = numbers(a), numbers(x)
-    return rounded_like(np.exp(special.xlogy(a - 1.0, x) - x - special.gammaln(a)), a, x)
+    with np.errstate(all="ignore"):
+        a, x = numbers(a), numbers(x)
+        return rounded_like(np.exp(special.xlogy(a - 1.0, x) - x - special.gammaln(a)), a, x)
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def gammainc_in_a(a: Any, x: Any) -> Any:
     """The derivative of P(a, x) in a: below the mean from the series, above it from the integral of the tail."""
-    dtype = np.result_type(numbers(a), numbers(x))
-    a, x = np.asarray(a, np.float64), np.asarray(x, np.float64)
-    inside = (x > 0.0) & (a > 0.0) & np.isfinite(a) & np.isfinite(x) & (a < _TOO_MANY)
-    outside = np.where(((x == 0.0) | np.isposinf(x)) & (a > 0.0), 0.0, np.nan)
-    a, x = np.broadcast_arrays(np.where(inside, a, 1.0), np.where(inside, x, 1.0))
-    is_low = x <= a + 0.5
-    low = _low_gamma_in_a(np.where(is_low, a, 1.0), np.where(is_low, x, 1.0))
-    high = _high_gamma_in_a(np.where(is_low, 1.0, a), np.where(is_low, 2.0, x))
-    return np.where(inside, np.where(is_low, low, high), outside).astype(dtype)[()]
+    with np.errstate(all="ignore"):
+        dtype = np.result_type(numbers(a), numbers(x))
+        a, x = np.asarray(a, np.float64), np.asarray(x, np.float64)
+        inside = (x > 0.0) & (a > 0.0) & np.isfinite(a) & np.isfinite(x) & (a < _TOO_MANY)
+        outside = np.where(((x == 0.0) | np.isposinf(x)) & (a > 0.0), 0.0, np.nan)
+        a, x = np.broadcast_arrays(np.where(inside, a, 1.0), np.where(inside, x, 1.0))
+        is_low = x <= a + 0.5
+        low = _low_gamma_in_a(np.where(is_low, a, 1.0), np.where(is_low, x, 1.0))
+        high = _high_gamma_in_a(np.where(is_low, 1.0, a), np.where(is_low, 2.0, x))
+        return np.where(inside, np.where(is_low, low, high), outside).astype(dtype)[()]
 
 
 _TOO_MANY = 1e10
@@ -119,32 +119,32 @@ for _f in (special.gammaincinv, special.gammainccinv):
 
 
 @cotangent_of_call(special.betainc, 0, 1, 2)
-@np.errstate(all="ignore")
 def beta_density(a: Any, b: Any, x: Any) -> Any:
     """x^(a-1) (1 - x)^(b-1) / B(a, b)."""
-    a, b, x = numbers(a), numbers(b), numbers(x)
-    density = np.exp(special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b))
-    return rounded_like(density, a, b, x)
+    with np.errstate(all="ignore"):
+        a, b, x = numbers(a), numbers(b), numbers(x)
+        density = np.exp(special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b))
+        return rounded_like(density, a, b, x)
 
 
-@np.errstate(all="ignore")
 def betainc_in_a_and_b(a: Any, b: Any, x: Any) -> tuple[Any, Any]:
     """The derivatives of I(a, b, x) in a and b. Beyond the mean, where the series converges slowly, they are those of
     I(a, b, x) = 1 - I(b, a, 1 - x)."""
-    dtype = np.result_type(numbers(a), numbers(b), numbers(x))
-    a, b, x = (np.asarray(part, np.float64) for part in (a, b, x))
-    inside = (a > 0.0) & (b > 0.0) & (x > 0.0) & (x < 1.0) & np.isfinite(a) & np.isfinite(b)
-    outside = np.where((a > 0.0) & (b > 0.0) & ((x == 0.0) | (x == 1.0)), 0.0, np.nan)
-    a, b, x = np.broadcast_arrays(np.where(inside, a, 1.0), np.where(inside, b, 1.0), np.where(inside, x, 0.5))
-    swapped = x > (a + 1.0) / (a + b + 2.0)
-    first, second, y = np.where(swapped, b, a), np.where(swapped, a, b), np.where(swapped, 1.0 - x, x)
-    rest = np.where(swapped, x, 1.0 - x)
-    is_quick = (first <= 50.0) & (y <= 0.9)
-    quick = _sum_of_beta_series(*(np.where(is_quick, part, 0.5) for part in (first, second, y, rest)))
-    slow = _integral_of_beta_tail(*(np.where(is_quick, 0.5, part) for part in (first, second, y, rest)))
-    in_first, in_second = (np.where(is_quick, *parts) for parts in zip(quick, slow, strict=True))
-    in_a, in_b = np.where(swapped, -in_second, in_first), np.where(swapped, -in_first, in_second)
-    return np.where(inside, in_a, outside).astype(dtype)[()], np.where(inside, in_b, outside).astype(dtype)[()]
+    with np.errstate(all="ignore"):
+        dtype = np.result_type(numbers(a), numbers(b), numbers(x))
+        a, b, x = (np.asarray(part, np.float64) for part in (a, b, x))
+        inside = (a > 0.0) & (b > 0.0) & (x > 0.0) & (x < 1.0) & np.isfinite(a) & np.isfinite(b)
+        outside = np.where((a > 0.0) & (b > 0.0) & ((x == 0.0) | (x == 1.0)), 0.0, np.nan)
+        a, b, x = np.broadcast_arrays(np.where(inside, a, 1.0), np.where(inside, b, 1.0), np.where(inside, x, 0.5))
+        swapped = x > (a + 1.0) / (a + b + 2.0)
+        first, second, y = np.where(swapped, b, a), np.where(swapped, a, b), np.where(swapped, 1.0 - x, x)
+        rest = np.where(swapped, x, 1.0 - x)
+        is_quick = (first <= 50.0) & (y <= 0.9)
+        quick = _sum_of_beta_series(*(np.where(is_quick, part, 0.5) for part in (first, second, y, rest)))
+        slow = _integral_of_beta_tail(*(np.where(is_quick, 0.5, part) for part in (first, second, y, rest)))
+        in_first, in_second = (np.where(is_quick, *parts) for parts in zip(quick, slow, strict=True))
+        in_a, in_b = np.where(swapped, -in_second, in_first), np.where(swapped, -in_first, in_second)
+        return np.where(inside, in_a, outside).astype(dtype)[()], np.where(inside, in_b, outside).astype(dtype)[()]
 
 
 def _sum_of_beta_series(a: Any, b: Any, x: Any, rest: Any) -> tuple[Any, Any]:

@@ -46,12 +46,12 @@ def expn_pullback(y_bar, n, x):
 
 
 @cotangent_of(1)
-@np.errstate(all="ignore")
 def expn_bar(y_bar: Any, x: Any, n: Any) -> Any:
     """The cotangent of x."""
-    z = numbers(x)
-    before = special.expn(np.maximum(np.subtract(n, 1), 0), z)
-    return unbroadcast(-y_bar * np.where(np.equal(n, 0), np.exp(-z) * (1.0 + 1.0 / z) / z, before), x)
+    with np.errstate(all="ignore"):
+        z = numbers(x)
+        before = special.expn(np.maximum(np.subtract(n, 1), 0), z)
+        return unbroadcast(-y_bar * np.where(np.equal(n, 0), np.exp(-z) * (1.0 + 1.0 / z) / z, before), x)
 
 
 examples(special.exp1, *_POSITIVE, (_COMPLEX,))
@@ -66,11 +66,11 @@ def spence_derivative(z):
 
 
 @like(0)
-@np.errstate(all="ignore")
 def spence_slope(z: Any) -> Any:
     """log(z) / (1 - z)."""
-    z = numbers(z)
-    return np.where(np.equal(z, 1.0), -1.0, np.log(z) / (1.0 - z)).astype(z.dtype if hasattr(z, "dtype") else float)[()]
+    with np.errstate(all="ignore"):
+        z = numbers(z)
+        return np.where(np.equal(z, 1.0), -1.0, np.log(z) / (1.0 - z)).astype(z.dtype if hasattr(z, "dtype") else float)[()]
 
 
 examples(special.spence, *_POSITIVE, (1.0,), (_COMPLEX,))
@@ -89,13 +89,13 @@ def shichi_pullback(y_bar, x):
 
 
 @cotangent_of(1)
-@np.errstate(all="ignore")
 def pair_bar(y_bar: Any, x: Any, odd: Any, even: Any) -> Any:
     """The cotangent of x under the integrals of odd(x) / x, which is 1 at 0, and of even(x) / x."""
-    x = numbers(x)
-    slopes = (np.where(np.equal(x, 0.0), 1.0, odd(x) / x), even(x) / x)
-    parts = [bar * conj(slope) for bar, slope in zip(y_bar, slopes, strict=True) if not is_structural_zero(bar)]
-    return sum(parts, 0.0 * conj(x))
+    with np.errstate(all="ignore"):
+        x = numbers(x)
+        slopes = (np.where(np.equal(x, 0.0), 1.0, odd(x) / x), even(x) / x)
+        parts = [bar * conj(slope) for bar, slope in zip(y_bar, slopes, strict=True) if not is_structural_zero(bar)]
+        return sum(parts, 0.0 * conj(x))
 
 
 for _f in (special.sici, special.shichi):
@@ -159,10 +159,10 @@ def ellipeinc_derivative(phi, m):
     return delta(phi, m), -0.5 * elliptic_d(phi, m)
 
 
-@np.errstate(all="ignore")
 def delta(phi: Any, m: Any) -> Any:
     """sqrt(1 - m sin(phi)^2)."""
-    return np.sqrt(1.0 - numbers(m) * python_number(np.sin(numbers(phi))) ** 2)
+    with np.errstate(all="ignore"):
+        return np.sqrt(1.0 - numbers(m) * python_number(np.sin(numbers(phi))) ** 2)
 
 
 @like(0)
@@ -171,17 +171,17 @@ def half_sine(phi: Any) -> Any:
     return python_number(0.5 * np.sin(2.0 * numbers(phi)))
 
 
-@np.errstate(all="ignore")
 def elliptic_d(phi: Any, m: Any) -> Any:
     """The integral of sin(t)^2 / sqrt(1 - m sin(t)^2) from 0 to phi: that of the rest of phi by whole multiples of pi, and two
     complete ones for each of these (DLMF 19.25.13)."""
-    phi, m = numbers(phi), numbers(m)
-    turns = np.rint(phi / math.pi)
-    sine = np.sin(phi - turns * math.pi)
-    squared = sine * sine
-    part = sine * squared * special.elliprd(1.0 - squared, 1.0 - m * squared, 1.0)
-    whole = np.where(turns, special.elliprd(0.0, 1.0 - m, 1.0), 0.0)
-    return rounded_like((part + 2.0 * turns * whole) / 3.0, phi, m)
+    with np.errstate(all="ignore"):
+        phi, m = numbers(phi), numbers(m)
+        turns = np.rint(phi / math.pi)
+        sine = np.sin(phi - turns * math.pi)
+        squared = sine * sine
+        part = sine * squared * special.elliprd(1.0 - squared, 1.0 - m * squared, 1.0)
+        whole = np.where(turns, special.elliprd(0.0, 1.0 - m, 1.0), 0.0)
+        return rounded_like((part + 2.0 * turns * whole) / 3.0, phi, m)
 
 
 _INCOMPLETE = ((0.7, 0.4), (0.7, 0.0), (_TABLE, 0.6), (1.3, -_TABLE), (_TABLE[:, :1], _TABLE[0] / 5.0), (2, 0.3), (_EMPTY, 0.5),

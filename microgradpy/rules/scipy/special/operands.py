@@ -23,17 +23,17 @@ def numbers(x: Any) -> Any:
 
 
 @like(0)
-@np.errstate(all="ignore")
 def logarithm(x: Any) -> Any:
     """log(x) without a warning where it is infinite or NaN."""
-    return python_number(np.log(numbers(x)))
+    with np.errstate(all="ignore"):
+        return python_number(np.log(numbers(x)))
 
 
 @like(0)
-@np.errstate(all="ignore")
 def exponential(x: Any) -> Any:
     """exp(x), infinite without a warning."""
-    return python_number(np.exp(numbers(x)))
+    with np.errstate(all="ignore"):
+        return python_number(np.exp(numbers(x)))
 
 
 @like(0)

@@ -42,18 +42,18 @@ def boxcox1p_pullback(y_bar, x, lmbda):
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def power_slope(log_x: Any, lmbda: Any) -> Any:
     """x^(p - 1) from log(x)."""
-    return np.exp((numbers(lmbda) - 1.0) * python_number(log_x))
+    with np.errstate(all="ignore"):
+        return np.exp((numbers(lmbda) - 1.0) * python_number(log_x))
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def exponent_slope(log_x: Any, lmbda: Any) -> Any:
     """The derivative of (x^p - 1) / p in p, from log(x)."""
-    log_x, lmbda = python_number(log_x), numbers(lmbda)
-    return rounded_like(0.5 * log_x * log_x * special.hyp1f1(2.0, 3.0, lmbda * log_x), log_x, lmbda)
+    with np.errstate(all="ignore"):
+        log_x, lmbda = python_number(log_x), numbers(lmbda)
+        return rounded_like(0.5 * log_x * log_x * special.hyp1f1(2.0, 3.0, lmbda * log_x), log_x, lmbda)
 
 
 @derivative(special.inv_boxcox)
@@ -69,18 +69,18 @@ def inv_boxcox1p_derivative(y, lmbda, *, x):
 
 
 @cotangent_of_call(np.add, 1, 2)
-@np.errstate(all="ignore")
 def root_slope(x: Any, y: Any, lmbda: Any) -> Any:
     """x / (1 + p y)."""
-    return x / (1.0 + numbers(lmbda) * numbers(y))
+    with np.errstate(all="ignore"):
+        return x / (1.0 + numbers(lmbda) * numbers(y))
 
 
 @cotangent_of_call(np.add, 1, 2)
-@np.errstate(all="ignore")
 def root_exponent_slope(x: Any, y: Any, lmbda: Any) -> Any:
     """The derivative of (1 + p y)^(1/p) = x in p."""
-    y, lmbda = numbers(y), numbers(lmbda)
-    return rounded_like(-0.5 * x * y * y * special.hyp2f1(2.0, 2.0, 3.0, -lmbda * y), x, y, lmbda)
+    with np.errstate(all="ignore"):
+        y, lmbda = numbers(y), numbers(lmbda)
+        return rounded_like(-0.5 * x * y * y * special.hyp2f1(2.0, 2.0, 3.0, -lmbda * y), x, y, lmbda)
 
 
 examples(special.boxcox, *_PAIRS)
@@ -97,10 +97,10 @@ def powm1_derivative(x, y):
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def base_slope(x: Any, y: Any) -> Any:
     """y x^(y - 1)."""
-    return numbers(y) * np.power(numbers(x), numbers(y) - 1.0)
+    with np.errstate(all="ignore"):
+        return numbers(y) * np.power(numbers(x), numbers(y) - 1.0)
 
 
 examples(special.powm1, (0.7, 1.4), (_TABLE, 0.6), (1.3, _TABLE), (_TABLE[:, :1], _POWERS), (2, 0.5), (np.zeros((0, 3)), 1.5))

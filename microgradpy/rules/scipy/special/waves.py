@@ -112,10 +112,10 @@ def modstruve_pullback(y_bar, v, x):
 
 
 @cotangent_of_call(np.add, 0, 1)
-@np.errstate(all="ignore")
 def struve_term(v: Any, x: Any) -> Any:
     """(x / 2)^v / (sqrt(pi) Gamma(v + 3/2))."""
-    return np.power(0.5 * numbers(x), numbers(v)) * python_number(special.rgamma(numbers(v) + 1.5)) / math.sqrt(math.pi)
+    with np.errstate(all="ignore"):
+        return np.power(0.5 * numbers(x), numbers(v)) * python_number(special.rgamma(numbers(v) + 1.5)) / math.sqrt(math.pi)
 
 
 for _f in (special.struve, special.modstruve):
@@ -137,13 +137,13 @@ def modified_spherical_bessel_pullback(y_bar, n, z, derivative=False, *, y, f):
 
 
 @cotangent_of(1)
-@np.errstate(all="ignore")
 def spherical_bar(y_bar: Any, z: Any, y: Any, n: Any, derivative: bool, f: Any, sign: float) -> Any:
     """The cotangent of z, with z^2 f'' + 2 z f' = (sign z^2 + n (n + 1)) f for the derivative (DLMF 10.47)."""
-    if not derivative:
-        return unbroadcast(y_bar * conj(f(n, z, True)), z)
-    z, factor = numbers(z), numbers(n) * (numbers(n) + 1.0)
-    return unbroadcast(y_bar * conj((sign + factor / (z * z)) * f(n, z) - 2.0 * y / z), z)
+    with np.errstate(all="ignore"):
+        if not derivative:
+            return unbroadcast(y_bar * conj(f(n, z, True)), z)
+        z, factor = numbers(z), numbers(n) * (numbers(n) + 1.0)
+        return unbroadcast(y_bar * conj((sign + factor / (z * z)) * f(n, z) - 2.0 * y / z), z)
 
 
 for _f in (special.spherical_jn, special.spherical_yn, special.spherical_in, special.spherical_kn):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.registry import frule, rrule
+from microgradpy.rules.registry import frule, non_differentiable, rrule
 from microgradpy.rules.scipy.special.operands import numbers
 from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.types import NoTangent, NotImplementedTangent, is_structural_zero
@@ -68,9 +68,11 @@ def optional_of(distribution: Any) -> tuple[str, ...]:
 def signature_of(given: tuple[str, ...], optional: tuple[str, ...]) -> inspect.Signature:
     """The signature of a method, whose place and scale may be left out."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    defaults = {"loc": 0, "scale": 1}
     parameters = [inspect.Parameter(name, kind) for name in given]
-    return inspect.Signature([*parameters, *(inspect.Parameter(name, kind, default=defaults[name]) for name in optional)])
+    return inspect.Signature([*parameters, *(inspect.Parameter(name, kind, default=_DEFAULTS[name]) for name in optional)])
+
+
+_DEFAULTS = {"loc": 0, "scale": 1}
 
 
 Method = Callable[..., Slopes]
@@ -82,12 +84,12 @@ METHODS: dict[tuple[type, str], tuple[Any, Method]] = {}
 def _declare(distribution: Any, name: str, given: tuple[str, ...], optional: tuple[str, ...], slopes: Method) -> None:
     """Register the rules of one method: its parameters, the last ones with their defaults, and `slopes(y, *arguments)`."""
     method = getattr(distribution, name)
-    signature = signature_of(given, optional)
+    names, signature = (*given, *optional), signature_of(given, optional)
     METHODS[type(distribution), name] = (distribution, slopes)
 
     def method_rrule(*args: Any, **kwargs: Any) -> Any:
-        arguments = with_defaults(signature, args, kwargs)
         y = method(*args, **kwargs)
+        arguments = with_defaults(names, args, kwargs)
 
         def method_pullback(y_bar: Any) -> tuple[Any, ...]:
             return NoTangent(), *bars_of(y_bar, slopes_at(slopes, y, arguments), arguments)
@@ -95,8 +97,8 @@ def _declare(distribution: Any, name: str, given: tuple[str, ...], optional: tup
         return y, method_pullback
 
     def method_frule(*args: Any, **kwargs: Any) -> Any:
-        arguments = with_defaults(signature, args, kwargs)
         y = method(*args, **kwargs)
+        arguments = with_defaults(names, args, kwargs)
 
         def method_pushforward(f_dot: Any, *dots: Any) -> Any:
             return tangent_of(y, slopes_at(slopes, y, arguments), dots)
@@ -110,11 +112,9 @@ def _declare(distribution: Any, name: str, given: tuple[str, ...], optional: tup
     frule.register(method)(method_frule)
 
 
-def with_defaults(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+def with_defaults(names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """All arguments of a call by position."""
-    bound = signature.bind(*args, **kwargs)
-    bound.apply_defaults()
-    return bound.args
+    return (*args, *(kwargs.get(name, _DEFAULTS.get(name)) for name in names[len(args) :]))
 
 
 def slopes_at(slopes: Method, y: Any, arguments: tuple[Any, ...]) -> Slopes:
@@ -125,8 +125,9 @@ def slopes_at(slopes: Method, y: Any, arguments: tuple[Any, ...]) -> Slopes:
 
 def bars_of(y_bar: Any, slopes: Slopes, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """The cotangents of the arguments of a function that is applied element by element."""
+    pairs = tuple(zip(slopes, arguments, strict=True))
     with np.errstate(all="ignore"):
-        return tuple(_bar(y_bar, slope, x) for slope, x in zip(slopes, arguments, strict=True))
+        return tuple(_bar(y_bar, slope, x) for slope, x in pairs)
 
 
 def _bar(y_bar: Any, slope: Any, x: Any) -> Any:
@@ -156,12 +157,21 @@ def is_missing(slope: Any) -> bool:
 
 def where_inside(distribution: Any, x: Any, loc: Any, scale: Any, shapes: Slopes, y: Any, slopes: Slopes) -> Slopes:
     """Outside of the support nothing changes; where the parameters are wrong, and the value NaN, everything is."""
-    low, high = distribution.support(*shapes)
+    low, high = support_of(distribution, shapes)
     z = (x - loc) / scale
     outside = (z < low) | (z > high)
     return tuple(
         slope if is_missing(slope) else np.where(np.isnan(y), np.nan, np.where(outside, 0.0, slope))[()] for slope in slopes
     )
+
+
+def support_of(distribution: Any, shapes: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The ends of the support, beside which there is no density: they move, and where they do nothing is differentiated."""
+    low, high = distribution.support(*shapes)
+    return low, high
+
+
+non_differentiable(support_of)
 
 
 def _density_slopes(distribution: Any, name: str, score: Formula) -> Callable[..., Slopes]:

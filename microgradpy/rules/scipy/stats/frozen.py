@@ -104,7 +104,7 @@ def signature_of_frozen(frozen: Any, name: str) -> inspect.Signature:
 
 def _all_arguments(frozen: Any, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments of the distribution's own method."""
-    return with_defaults(signature_for(frozen.dist, name), (*args, *frozen.args), frozen.kwds)
+    return with_defaults(tuple(signature_for(frozen.dist, name).parameters), (*args, *frozen.args), frozen.kwds)
 
 
 def _parameters(frozen: Any) -> tuple[str, ...]:

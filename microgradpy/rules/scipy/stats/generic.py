@@ -307,7 +307,7 @@ def _declare(base: Any, name: str) -> None:
         signature = signature_for(distribution, name)
 
         def method_rrule(*args: Any, **kwargs: Any) -> Any:
-            arguments = with_defaults(signature, args, kwargs)
+            arguments = with_defaults(tuple(signature.parameters), args, kwargs)
             y = method(distribution, *args, **kwargs)
 
             def method_pullback(y_bar: Any) -> tuple[Any, ...]:
@@ -323,7 +323,7 @@ def _declare(base: Any, name: str) -> None:
         signature = signature_for(distribution, name)
 
         def method_frule(*args: Any, **kwargs: Any) -> Any:
-            arguments = with_defaults(signature, args, kwargs)
+            arguments = with_defaults(tuple(signature.parameters), args, kwargs)
             y = method(distribution, *args, **kwargs)
 
             def method_pushforward(f_dot: Any, *dots: Any) -> Any:
