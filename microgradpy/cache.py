@@ -119,6 +119,8 @@ class Unit:
     """Whether it has powers of real numbers that may be complex; they are assumed to be real in the mode for that."""
     is_repeatable: bool = False
     """Whether it only computes, so that nobody sees if a run is given up and made once more."""
+    reads_module: bool = False
+    """Whether it reads variables of modules when it runs."""
     apart: Any = None
     """Its pushforward as IR to be differentiated."""
     inserts: bool = False

@@ -16,7 +16,7 @@ from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reasons import reasons_of_calls, whatever_came_first
-from microgradpy.ad.repeatable import is_repeatable
+from microgradpy.ad.repeatable import is_repeatable, reads_module
 from microgradpy.ad.zeros import may_insert
 from microgradpy.cache import (
     CACHE,
@@ -130,6 +130,7 @@ class Session:
         self.tracks = unit.tracks
         self.explains = RUN.mode.explains
         self.tells_apart = RUN.mode.tells_apart
+        self.repeats = not unit.tracks
         self.is_root = unit.is_root
         self.is_users = is_users_class(function)
         self.kind_guards: dict[tuple[int, str], KindGuard] = {}
@@ -194,6 +195,10 @@ class Session:
     def nested(self, code: types.CodeType, name: str) -> types.FunctionType:
         cells = tuple(types.CellType() for _ in code.co_freevars)
         return types.FunctionType(code, self.function.__globals__, name, None, cells)
+
+    def is_repeatable(self, unit: CallUnit) -> bool:
+        assert isinstance(unit, Unit)
+        return not any(each.in_progress or each.reads_module or not each.is_repeatable for each in reached_units(unit))
 
     def half(self, unit: CallUnit) -> Const:
         return half_constant(unit, is_adjoint=False)
@@ -470,7 +475,7 @@ def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) 
         unit.followed = frozenset(map(weakref.ref, program.followed | session.followed))
         unit.inserts = may_insert(primal.function.body, primal.calls)
         unit.reasons = () if unit.tracks else reasons_of_calls(primal.function, primal.calls)
-        unit.is_repeatable = is_repeatable(primal.function)
+        unit.is_repeatable, unit.reads_module = is_repeatable(primal.function), reads_module(primal.function)
         finish_later(unit, function, primal, reverse)
         guards = tuple(session.kind_guards.values()), tuple(session.function_guards)
         unit.own_guards = Guards(program.checks, *guards, primal.makes_text).together_with(session.relied)

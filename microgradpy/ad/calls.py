@@ -94,7 +94,8 @@ class Dispatched:
 @dataclass(frozen=True, slots=True)
 class UnitCall:
     """A call of a function differentiated through its own source: `result, saved = f_primal(*arguments)`. The arguments
-    `passed` are lists that come back as the last parts of the result."""
+    `passed` are lists that come back as the last parts of the result. If it is `again` run in the adjoint, what is saved comes
+    of that call there: the last of a pair if nothing but the arguments decides on it."""
 
     result: Var
     saved: Var
@@ -102,6 +103,8 @@ class UnitCall:
     arguments: tuple[Value, ...]
     where: Location
     passed: tuple[int, ...] = ()
+    again: tuple[Value, ...] | None = None
+    """The callee and its arguments."""
 
 
 @final

@@ -170,16 +170,23 @@ def _function_of(f: Any) -> tuple[Any, types.FunctionType | None]:
 
 
 def _walk(values: Iterable[Any]) -> Iterator[Any]:
+    """Some values and what they hold, each once, without generators of random numbers, which change when they are used."""
+    return (value for value in reached(values) if not is_source(value))
+
+
+def reached(values: Iterable[Any]) -> Iterator[Any]:
     """Some values and what they hold, each once."""
     waiting, seen = list(values), set[int]()
     while waiting:
         value = waiting.pop()
-        if type(value) in _NUMBERS or id(value) in seen or isinstance(value, _UNCHANGING) or is_source(value):
+        if type(value) in _NUMBERS or id(value) in seen or isinstance(value, _UNCHANGING):
             continue
         seen.add(id(value))
         yield value
         match value:
             case np.ndarray() | np.ufunc():
+                continue
+            case _ if is_source(value):
                 continue
             case types.FunctionType(__closure__=None):
                 continue

@@ -1,0 +1,242 @@
+"""Functions whose intermediates the backward pass computes again, instead of keeping them.
+
+    y, _ = f_primal(x)                         the first run: nothing of it is kept but what the function was given
+    _, saved = f_primal(x)                     in the adjoint: the second run
+    x_bar = f_adjoint(saved, y_bar)
+
+Where more than the arguments decides on what a function gives, a `Repeat` holds what is needed to run it again, and looks at
+whether that gives the same:
+
+    y, repeat = first_run(f_primal, reads, x)
+    saved = second_run(repeat)
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import sys
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from microgradpy.dataclasses import dataclass
+from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.ir.random_sources import is_source, is_source_function
+from microgradpy.runtime.bars import Bars, Resolve, Resolved, Wanted
+from microgradpy.runtime.bytecode import names_in
+from microgradpy.runtime.markers import CHECKPOINTED, checkpointed_by
+from microgradpy.runtime.modes import RUN
+from microgradpy.runtime.streams import Stream
+from microgradpy.runtime.write_detection import functions_called_by, reached
+from microgradpy.tangents.projection import fields_of
+from microgradpy.tangents.types import Tangent, is_structural_zero
+
+X = TypeVar("X")
+
+
+def checkpointed(f: X, /, *, every: int | None = None) -> X:
+    """Of a function: one with the same value and the same gradient, of which the backward pass keeps the arguments only, and
+    computes the function again for the rest. Of what a loop runs over, `for x in checkpointed(xs)`: the same items; the backward
+    pass keeps what the loop carries at every `every`-th of them, about the square root of their number unless that is given,
+    and runs the iterations between these again."""
+    if every is None and callable(f):
+        return _checkpointed_function(f)  # type: ignore[return-value]
+    if every is not None and (not isinstance(every, int) or every < 1):
+        raise ValueError(f"checkpointed(..., every={every!r}): a whole number of iterations from 1 on")
+    if not hasattr(f, "__iter__") and not hasattr(f, "__getitem__"):
+        raise TypeError(f"checkpointed takes a function, or what a loop runs over, and was given a {type(f).__name__}")
+    return f
+
+
+def _checkpointed_function(f: Callable[..., Any]) -> Callable[..., Any]:
+    if checkpointed_by(f) is not None:
+        return f
+
+    @functools.wraps(f)
+    def repeatable(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    CHECKPOINTED.add(repeatable)
+    return repeatable
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Which variables of modules a function may read, and whether the generators of random numbers that all share."""
+
+    name: str
+    places: tuple[tuple[dict[str, Any], str], ...]
+    draws: bool
+
+    def values(self) -> tuple[Any, ...]:
+        return tuple(namespace.get(name, Reads) for namespace, name in self.places)
+
+    def sources(self, inputs: tuple[Any, ...], read: tuple[Any, ...]) -> tuple[tuple[Any, Any], ...]:
+        """The generators of random numbers that the function can reach, with their states."""
+        found = [value for value in reached((*inputs, *read)) if is_source(value)]
+        if self.draws:
+            shared = getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
+            found += [random._inst, *([] if shared is None else [shared])]  # type: ignore[attr-defined]
+        return tuple((source, _state_of(source)) for source in found)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A call that can be made once more: `run` with `inputs`, as they were, which gave `y`. `read` are the variables of modules
+    as they were, `sources` generators of random numbers with the states from which the call drew."""
+
+    run: Callable[..., Any]
+    inputs: tuple[Any, ...]
+    y: Any
+    reads: Reads
+    read: tuple[Any, ...]
+    sources: tuple[tuple[Any, Any], ...]
+    assumed: Any
+
+    @classmethod
+    def of(cls, run: Callable[..., Any], reads: Reads, inputs: tuple[Any, ...]) -> tuple[Any, Repeat]:
+        read = reads.values()
+        sources = reads.sources(inputs, read)
+        y, _ = run(*inputs)
+        RUN.repeats = True
+        return y, cls(run, inputs, y, reads, read, sources, RUN.assumed)
+
+    def again(self) -> Any:
+        """What is saved of the call, made once more. MutationError if it does not give the same."""
+        if any(now is not before for now, before in zip(self.reads.values(), self.read, strict=True)):
+            raise self._refusal("a variable of its module has been assigned since")
+        with self._as_it_was():
+            y, saved = self.run(*self.inputs)
+        if not _is_same(self.y, y):
+            raise self._refusal("it gave another value")
+        return saved
+
+    @contextmanager
+    def _as_it_was(self) -> Iterator[None]:
+        now = [(source, _state_of(source)) for source, _ in self.sources]
+        before = RUN.is_inside, RUN.assumed, RUN.zeros
+        RUN.is_inside, RUN.assumed, RUN.zeros = True, self.assumed, None
+        try:
+            for source, state in self.sources:
+                _set_state(source, state)
+            yield
+        finally:
+            RUN.is_inside, RUN.assumed, RUN.zeros = before
+            for source, state in now:
+                _set_state(source, state)
+
+    def _refusal(self, why: str) -> MutationError:
+        return MutationError(
+            f"the backward pass ran {self.reads.name}, which is checkpointed, again, and {why}",
+            None,
+            "Let it depend on its arguments only, and draw random numbers from a generator that it is given; or do not checkpoint it.",
+        )
+
+
+_READS: WeakKeyDictionary[Any, Reads] = WeakKeyDictionary()
+
+
+def reads_of(f: Any) -> Reads:
+    """What a callee may read besides what it is given, as far as its code and that of what it calls by name show."""
+    places: dict[tuple[int, str], tuple[dict[str, Any], str]] = {}
+    draws = False
+    for function in functions_called_by(f):
+        namespace, names = function.__globals__, names_in(function.__code__)
+        known = [name for name in names if name in namespace]
+        for name in known:
+            if not isinstance(namespace[name], types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type):
+                places[id(namespace), name] = namespace, name
+        draws = draws or any(_draws(namespace[name], names) for name in known)
+    return Reads(getattr(f, "__name__", type(f).__name__), tuple(places.values()), draws)
+
+
+def _draws(value: Any, names: tuple[str, ...]) -> bool:
+    """Whether a variable of a module leads to the generators of random numbers that all share, with one of these attributes."""
+    shared = (random, sys.modules.get("numpy.random"))
+    return (value is np and "random" in names) or any(value is each for each in shared) or is_source_function(value)
+
+
+def first_run(primal: Callable[..., Any], reads: Reads, /, *inputs: Any) -> tuple[Any, Repeat]:
+    """What a primal gives, and how to run it again."""
+    return Repeat.of(primal, reads, inputs)
+
+
+def second_run(repeat: Repeat) -> Any:
+    """What the primal saves."""
+    return repeat.again()
+
+
+def by_checkpoint(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve, wanted: Wanted, keywords_wanted: bool
+) -> Resolved:
+    """A call of what `checkpointed` has made, for the dispatcher of runs in which nothing is written."""
+    inner = checkpointed_by(f)
+    reads = _READS.get(f) or _READS.setdefault(f, reads_of(inner))
+
+    def run(*given: Any) -> Resolved:
+        return resolve(inner, given, kwargs, wanted, keywords_wanted)
+
+    if any(isinstance(x, Stream) for x in args):
+        y, back = run(*args)  # what has been read of an iterator is not there any more
+        return y, lambda y_bar, shadows=None: _of_function(f, back(y_bar, shadows))
+    y, repeat = Repeat.of(run, reads, args)
+    if isinstance(y, Stream):
+        raise MissingRuleError(f"an iterator ({y.name}) is returned by a checkpointed function", None, "Return a list of its items.")
+
+    def repeating_back(y_bar: Any, shadows: Any = None) -> Bars:
+        return _of_function(f, repeat.again()(y_bar, shadows))
+
+    return y, repeating_back
+
+
+def _of_function(f: Any, bars: Bars) -> Bars:
+    """The cotangents for the function that holds the one which these are for."""
+    (name,) = f.__code__.co_freevars
+    own = None if is_structural_zero(bars.function) else Tangent(type(f), {name: bars.function})
+    return bars._replace(function=own)
+
+
+def _state_of(source: Any) -> Any:
+    """The state of a generator of random numbers."""
+    if isinstance(source, random.Random):
+        return source.getstate()
+    return source.bit_generator.state if isinstance(source, np.random.Generator) else source.get_state()
+
+
+def _set_state(source: Any, state: Any) -> None:
+    if isinstance(source, random.Random):
+        source.setstate(state)
+    elif isinstance(source, np.random.Generator):
+        source.bit_generator.state = state
+    else:
+        source.set_state(state)
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    """Whether two runs gave the same, to the last bit."""
+    if x is y:
+        return True
+    if type(x) is not type(y):
+        return False
+    match x:
+        case float():
+            return bool(x == y) or (x != x and y != y)
+        case np.ndarray():
+            return x.shape == y.shape and x.dtype == y.dtype and (x.dtype.hasobject or x.tobytes() == y.tobytes())
+        case np.generic():
+            return x.tobytes() == y.tobytes()
+        case tuple() | list():
+            return len(x) == len(y) and all(map(_is_same, x, y))
+        case dict():
+            return x.keys() == y.keys() and all(_is_same(x[key], y[key]) for key in x)
+        case int() | complex() | str() | bytes():
+            return bool(x == y) or x != x
+    parts, others = fields_of(x), fields_of(y)
+    return parts.keys() == others.keys() and all(_is_same(parts[name], others[name]) for name in parts)
