@@ -28,8 +28,9 @@ from microgradpy.rules import callables
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
+from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.streams import Stream
-from microgradpy.runtime.write_detection import Snapshot, arrays_in, arrays_seen_by
+from microgradpy.runtime.write_detection import Snapshot, all_seen_by, arrays_in, arrays_seen_by
 from microgradpy.state.outside import called_by_rule, writes_stay_inside
 from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import is_filled, is_value
@@ -147,7 +148,10 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     MutationError from `back` if an array among the arguments, in `y` or of the module has been written into since."""
     with BOUNDARY:
         before, seen = arrays_in((f, *args)), Snapshot.of(arrays_seen_by(f))
+        RUN.repeats = False
         y, back = resolve_outermost(f, args, kwargs)
+        if RUN.repeats:
+            seen += Snapshot.of(x for x in all_seen_by(f, (*args, *kwargs.values())) if not isinstance(x, np.ndarray))
         if isinstance(y, Stream):
             raise MissingRuleError(f"an iterator ({y.name}) is returned", None, "Return a list or tuple of its items.")
         return y, Pullback(f, args, y, back, before, seen)

@@ -21,6 +21,7 @@ import numpy as np
 from microgradpy.ad.atomic import is_atomic
 from microgradpy.ad.binding import Packed, bind_inputs, written_defaults
 from microgradpy.ad.calls import Apart, Build, Dispatched, Inlined, Item, Unit, UnitCall
+from microgradpy.ad.checkpoints import function_in
 from microgradpy.ad.given_code import answers, asks_class
 from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder
@@ -70,11 +71,11 @@ from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules import number_lists
 from microgradpy.rules.entries import Rule
 from microgradpy.rules.operators import matmul_of_any_ranks_rrule, matmul_rrule
-from microgradpy.rules.registry import rrule
+from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.rules.results import is_users_rule
 from microgradpy.runtime.checkpoints import first_run, reads_of, second_run
 from microgradpy.runtime.foreign import is_foreign
-from microgradpy.runtime.markers import checkpointed_by
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, checkpointed_by
 from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import ANSWERED
@@ -294,15 +295,25 @@ def _named_only(rule: Rule) -> tuple[str, ...]:
     return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 
-def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
-    """Call a function through its own source where it has one and its parameters can be bound here."""
+def call_function(
+    primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords, made: Value | None = None
+) -> None:
+    """Call a function through its own source where it has one and its parameters can be bound here. It may be called by what
+    `checkpointed` has `made` of it."""
     inner = None if primal.services.tracks else checkpointed_by(callee.value)
-    function = callee.value if inner is None or rrule.has(inner) else inner
-    if primal.services.inlines and is_plain(function) and not (primal.services.tracks and keeps_state_in_defaults(function)):
+    function = callee.value if inner is None else inner
+    again = made is not None or inner is not None
+    is_compiled = primal.services.inlines and is_plain(function) and not (again and goes_by_rule(function))
+    if is_compiled and not (primal.services.tracks and keeps_state_in_defaults(function)):
         bound = bind_inputs(function, arguments, dict(keywords), written_defaults(function))
-        if bound is not None and call_unit(primal, op, function, tuple(bound), inner is not None):
+        if bound is not None and call_unit(primal, op, function, tuple(bound), again):
             return
-    dispatch(primal, op, callee, arguments, keywords)
+    dispatch(primal, op, callee if made is None else made, arguments, keywords)
+
+
+def goes_by_rule(function: FunctionType) -> bool:
+    """Whether something else than its source says how a function is differentiated."""
+    return rrule.has(function) or is_non_differentiable(function) or function in NESTED_DIFFERENTIATION
 
 
 def is_plain(function: object) -> bool:
@@ -328,6 +339,11 @@ def kind_returned(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, 
 def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[Value, ...], keywords: Keywords) -> bool:
     """Call a function that was defined in this one through its own source, giving it what it captured as arguments;
     whether the callee is such a function."""
+    found, callee = callee, function_in(primal, callee)
+    again = found is not callee
+    if isinstance(callee, Const):
+        call_function(primal, op, callee, arguments, keywords, found)
+        return True
     made = primal.producers.get(callee) if isinstance(callee, Var) else None
     if made is None or not isinstance(made.payload, ClosureBody) or not primal.services.inlines:
         return False
@@ -339,7 +355,7 @@ def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[
     function = primal.services.nested(body.code, name_of(callee))
     by_default = dict(zip((*names, *body.keyword_defaults), defaults, strict=True))
     bound = bind_inputs(function, arguments, dict(keywords), by_default)
-    return bound is not None and call_unit(primal, op, function, (*captured, *bound))
+    return bound is not None and call_unit(primal, op, function, (*captured, *bound), again)
 
 
 def call_apart(primal: PrimalBuilder, op: Op, apart: Apart) -> None:

@@ -27,14 +27,15 @@ import numpy as np
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.ir.random_sources import is_source, is_source_function
+from microgradpy.rules.registry import examples, frule, rrule
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, Wanted
 from microgradpy.runtime.bytecode import names_in
-from microgradpy.runtime.markers import CHECKPOINTED, checkpointed_by
+from microgradpy.runtime.markers import CHECKPOINTED, RETURN_ARGUMENTS, checkpointed_by
 from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.write_detection import functions_called_by, reached
 from microgradpy.tangents.projection import fields_of
-from microgradpy.tangents.types import Tangent, is_structural_zero
+from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 
 X = TypeVar("X")
 
@@ -63,6 +64,36 @@ def _checkpointed_function(f: Callable[..., Any]) -> Callable[..., Any]:
 
     CHECKPOINTED.add(repeatable)
     return repeatable
+
+
+HELD = "f"
+"""The name under which what `checkpointed` makes holds the function."""
+RETURN_ARGUMENTS.add(checkpointed)
+
+
+@rrule.register(checkpointed)
+def checkpointed_rrule(f: Any, *, every: Any = None) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """The cotangent of what holds a function has that of the function as its field; what a loop runs over is itself."""
+    y = checkpointed(f, every=every)
+
+    def checkpointed_pullback(y_bar: Any) -> tuple[Any, ...]:
+        return NoTangent(), y_bar if y is f else y_bar.get(HELD)
+
+    return y, checkpointed_pullback
+
+
+@frule.register(checkpointed)
+def checkpointed_frule(f: Any, *, every: Any = None) -> tuple[Any, Callable[..., Any]]:
+    """The tangent of what holds a function has that of the function as its field."""
+    y = checkpointed(f, every=every)
+
+    def checkpointed_pushforward(own_dot: Any, f_dot: Any) -> Any:
+        return f_dot if y is f or is_structural_zero(f_dot) else Tangent(type(y), {HELD: f_dot})
+
+    return y, checkpointed_pushforward
+
+
+examples(checkpointed, (np.array([1.0, 2.0]),))
 
 
 @final
@@ -183,8 +214,9 @@ def by_checkpoint(
     def run(*given: Any) -> Resolved:
         return resolve(inner, given, kwargs, wanted, keywords_wanted)
 
-    if any(isinstance(x, Stream) for x in args):
-        y, back = run(*args)  # what has been read of an iterator is not there any more
+    # What has been read of an iterator is not there any more. Of what is differentiated itself there would be nothing to gain.
+    if not RUN.is_inside or any(isinstance(x, Stream) for x in args):
+        y, back = run(*args)
         return y, lambda y_bar, shadows=None: _of_function(f, back(y_bar, shadows))
     y, repeat = Repeat.of(run, reads, args)
     if isinstance(y, Stream):
@@ -198,8 +230,7 @@ def by_checkpoint(
 
 def _of_function(f: Any, bars: Bars) -> Bars:
     """The cotangents for the function that holds the one which these are for."""
-    (name,) = f.__code__.co_freevars
-    own = None if is_structural_zero(bars.function) else Tangent(type(f), {name: bars.function})
+    own = None if is_structural_zero(bars.function) else Tangent(type(f), {HELD: bars.function})
     return bars._replace(function=own)
 
 
