@@ -74,6 +74,7 @@ from microgradpy.pipeline import (
 )
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.asking import ANYTHING, that_write
+from microgradpy.runtime.checkpoints import Schedule, schedule_of
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
 from microgradpy.runtime.libraries import library_of, spend
@@ -183,6 +184,11 @@ class Session:
         self.followed |= followed_by(unit)
         self.function_guards.append(FunctionGuard.of(function))
         return unit.result_kind
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """How the outermost loops of the function are checkpointed; a part of one has no schedule of its own."""
+        return None if isinstance(self.own.pattern, Apart) else schedule_of(self.function.__code__)
 
     @property
     def passed(self) -> int:

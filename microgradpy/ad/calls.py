@@ -44,7 +44,7 @@ class Apart:
 
     The inputs `passed` are lists that it writes into, and the last parts of its result are these lists again; so are their
     cotangents, which the adjoint writes into, and returns. `kinds` is what its inputs are at least, in whatever call, and
-    `result` what is assumed of its result first."""
+    `result` what is assumed of its result first. Calls of it are made `again` in the adjoint."""
 
     callee: FunctionType
     function: Function
@@ -54,6 +54,7 @@ class Apart:
     passed: tuple[int, ...] = ()
     kinds: tuple[Kind, ...] = ()
     result: Kind | None = None
+    again: bool = False
 
 
 @final

@@ -360,7 +360,7 @@ def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[
 
 def call_apart(primal: PrimalBuilder, op: Op, apart: Apart) -> None:
     """Call a function with parts of its arguments, which it cannot be called with in any other way."""
-    if not call_unit(primal, op, apart, primal.inputs(op)[0]):
+    if not call_unit(primal, op, apart, primal.inputs(op)[0], apart.again):
         name = apart.callee.__name__
         why = f"`{name}` cannot be called with parts of its arguments"
         raise NeedsTracking(MayWrite(name, (reason_at(TRACKED, op.where, why),)))

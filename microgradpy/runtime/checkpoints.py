@@ -17,6 +17,7 @@ import functools
 import random
 import sys
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, final
@@ -25,9 +26,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from microgradpy.dataclasses import dataclass
-from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.errors import MissingRuleError, MutationError, UnsupportedSyntaxError
 from microgradpy.ir.random_sources import is_source, is_source_function
-from microgradpy.rules.registry import examples, frule, rrule
+from microgradpy.rules.registry import examples, frule, non_differentiable, rrule
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, Wanted
 from microgradpy.runtime.bytecode import names_in
 from microgradpy.runtime.markers import CHECKPOINTED, RETURN_ARGUMENTS, checkpointed_by
@@ -94,6 +95,53 @@ def checkpointed_frule(f: Any, *, every: Any = None) -> tuple[Any, Callable[...,
 
 
 examples(checkpointed, (np.array([1.0, 2.0]),))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When the state of a loop is kept: "sqrt", "log", "every" so many steps, or in so many "parts"; `count` is a constant or
+    variable of the program."""
+
+    name: str
+    count: Any = None
+
+
+_SCHEDULES: dict[int, tuple[weakref.ref[types.CodeType], Schedule]] = {}
+
+
+def schedule_of(code: types.CodeType) -> Schedule | None:
+    """How the outermost loops of a function with this code are checkpointed."""
+    known = _SCHEDULES.get(id(code))
+    return known[1] if known is not None and known[0]() is code else None
+
+
+def with_schedule(f: Any, schedule: Schedule) -> Any:
+    """The same callable with a code of its own, for which this is the schedule. TypeError if it is no function or method."""
+    if isinstance(f, types.MethodType):
+        return types.MethodType(with_schedule(f.__func__, schedule), f.__self__)
+    if isinstance(f, functools.partial):
+        return functools.partial(with_schedule(f.func, schedule), *f.args, **f.keywords)
+    if not isinstance(f, types.FunctionType):
+        raise TypeError(f"checkpoint= is for functions and methods whose loops are run in segments, not for a {type(f).__name__}")
+    code = f.__code__.replace()
+    made = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    made.__kwdefaults__ = f.__kwdefaults__
+    _SCHEDULES[id(code)] = weakref.ref(code, lambda gone, key=id(code): _SCHEDULES.pop(key, None)), schedule  # type: ignore[misc]
+    return functools.update_wrapper(made, f)
+
+
+def check_items(xs: Any) -> None:
+    """Refuse what a checkpointed loop cannot run over again, from the middle on."""
+    if not isinstance(xs, list | tuple | range | str | np.ndarray):
+        raise UnsupportedSyntaxError(
+            f"a checkpointed loop runs over a {type(xs).__name__}, whose items are not read by their places",
+            None,
+            "Make a list of the items before the loop.",
+        )
+
+
+non_differentiable(check_items)
 
 
 @final
