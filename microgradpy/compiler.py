@@ -204,7 +204,12 @@ class Session:
 
     def is_repeatable(self, unit: CallUnit) -> bool:
         assert isinstance(unit, Unit)
-        return not any(each.in_progress or each.reads_module or not each.is_repeatable for each in reached_units(unit))
+        others = [each for each in reached_units(unit) if each is not self.own]
+        if any(each.in_progress or each.reads_module or not each.is_repeatable for each in others):
+            return False
+        # Of one that calls itself it is assumed, until it turns out not to be.
+        self.own.assumes_repeatable |= unit is self.own and not self.own.is_seen
+        return not self.own.is_seen
 
     def half(self, unit: CallUnit) -> Const:
         return half_constant(unit, is_adjoint=False)
@@ -446,9 +451,10 @@ def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) 
     function, kinds, program = request.function, request.kinds, request.program()
     assumed, parts = _assumed_first(request.pattern)
     absent = (False,) * sum(request.active)
-    weakens = False
-    for attempt in range(8 + len(absent) + len(parts or ())):
+    weakens, is_seen = False, False
+    for attempt in range(9 + len(absent) + len(parts or ())):
         unit = request.unit(assumed, absent, parts)
+        unit.is_seen = is_seen
         CACHE.keep(key, unit, function.__code__)
         session = Session(function, unit)
         session.function_guards += map(FunctionGuard.of, program.functions)
@@ -456,6 +462,11 @@ def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) 
         if isinstance(primal, MayWrite):
             first = whatever_came_first(program.ir, rebound_inside(function.__code__), primal.reasons)
             return replace(primal, reasons=(*first, *program.kept))
+        unit.is_repeatable, unit.reads_module = is_repeatable(primal.function), reads_module(primal.function)
+        if unit.assumes_repeatable and not all(each.is_repeatable and not each.reads_module for each in reached_units(unit)):
+            _give_up(before, unit)
+            is_seen = True
+            continue
         proven = in_terms_of_inputs(primal.result_kind)
         unit.active_parts = None if parts is None else primal.active_parts(parts)
         if unit.was_assumed and not (_is_as_assumed(proven, assumed) and unit.active_parts == parts):
@@ -481,7 +492,6 @@ def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) 
         unit.followed = frozenset(map(weakref.ref, program.followed | session.followed))
         unit.inserts = may_insert(primal.function.body, primal.calls)
         unit.reasons = () if unit.tracks else reasons_of_calls(primal.function, primal.calls)
-        unit.is_repeatable, unit.reads_module = is_repeatable(primal.function), reads_module(primal.function)
         finish_later(unit, function, primal, reverse)
         guards = tuple(session.kind_guards.values()), tuple(session.function_guards)
         unit.own_guards = Guards(program.checks, *guards, primal.makes_text).together_with(session.relied)

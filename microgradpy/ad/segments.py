@@ -12,6 +12,7 @@ parts, unless there are few steps. Of a `while` loop nobody knows how many steps
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, final
@@ -53,15 +54,16 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
-from microgradpy.ir.rewrite import map_regions
-from microgradpy.ir.traversal import definitions, item_sources, item_variables, regions, terminator_values, uses, walk
+from microgradpy.ir.rewrite import map_regions, map_statements
+from microgradpy.ir.traversal import definitions, item_sources, item_variables, regions, terminator_values, terminators, uses, walk
 from microgradpy.runtime.checkpoints import Schedule, check_items, checkpointed
 
 _CHECKPOINTED, _CHECK_ITEMS = map(function_constant, (checkpointed, check_items))
-_ADD, _SUB, _MUL, _POW, _EQ, _LE = map(operator_constant, ("add", "sub", "mul", "pow", "eq", "le"))
+_ADD, _SUB, _MUL, _EQ, _LE = map(operator_constant, ("add", "sub", "mul", "eq", "le"))
 _RANGE, _LEN, _MIN, _MAX, _INT, _ENUMERATE, _ZIP, _REVERSED = map(
     function_constant, (range, len, min, max, int, enumerate, zip, reversed)
 )
+_SQRT = Const(math.sqrt, "math.sqrt", math)
 _GETITEM, _FLOORDIV = map(operator_constant, ("getitem", "floordiv"))
 _LEAF, _PARTS, _FIRST = 64, 16, 16
 """With "log": how many steps need no parts, and how many parts there are; how many steps the first segment of a `while` has."""
@@ -77,7 +79,7 @@ def segmented(function: Function, owner: FunctionType, schedule: Schedule | None
         return function
     rewriting = _Segmenting(function.name, owner, {})
     made = rewriting.region(bind_all(function).body, schedule, frozenset())
-    return replace(function, body=made) if rewriting.count else function
+    return replace(function, body=rewriting.without_iterables(made)) if rewriting.count else function
 
 
 def _is_checkpoint(op: Op) -> bool:
@@ -96,6 +98,16 @@ class _Segmenting:
         self.owner = owner
         self.producers = producers
         self.count = 0
+        self.iterables: set[Var] = set()
+
+    def without_iterables(self, region: Region) -> Region:
+        """The region without what was made to be run over, if nobody else reads it."""
+        for _ in range(2):
+            read = {value for statement in walk(region) for value in uses(statement)}
+            read |= {value for end in terminators(region) for value in terminator_values(end)}
+            gone = self.iterables - read
+            region = map_statements(region, lambda each: () if not gone.isdisjoint(definitions(each)) else (each,))
+        return region
 
     def region(self, region: Region, schedule: Schedule | None, scopes: frozenset[Var]) -> Region:
         """`scopes` are those of the attempts around, whose marks may be inside."""
@@ -168,6 +180,7 @@ class _Segmenting:
         if made is not None and isinstance(items, Each):
             given = made.arguments[0]
             items = self.items_in(given, items.item)
+            self.iterables |= {made.result, *((given,) if isinstance(given, Var) and isinstance(items, Range) else ())}
         match items:
             case Range(arguments=(stop,), item=item):
                 return item, Const(0), stop, ()
@@ -362,7 +375,7 @@ def _every(schedule: Schedule, first: Value, last: Value, out: _Out) -> Value:
         return schedule.count
     steps = last if first == Const(0) else out.call(_SUB, last, first)
     if schedule.name == "sqrt":
-        root = out.call(_POW, out.call(_MAX, steps, Const(0)), Const(0.5))
+        root = out.call(_SQRT, out.call(_MAX, steps, Const(0)))
         return out.call(_ADD, out.call(_INT, root), Const(1), hint="every")
     parts = out.call(_FLOORDIV, out.call(_SUB, steps, Const(1)), schedule.count)
     return out.call(_ADD, out.call(_MAX, parts, Const(0)), Const(1), hint="every")
