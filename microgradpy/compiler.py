@@ -204,12 +204,15 @@ class Session:
 
     def is_repeatable(self, unit: CallUnit) -> bool:
         assert isinstance(unit, Unit)
-        others = [each for each in reached_units(unit) if each is not self.own]
+        reached = reached_units(unit)
+        others = [each for each in reached if each is not self.own]
         if any(each.in_progress or each.reads_module or not each.is_repeatable for each in others):
             return False
-        # Of one that calls itself it is assumed, until it turns out not to be.
-        self.own.assumes_repeatable |= unit is self.own and not self.own.is_seen
-        return not self.own.is_seen
+        if len(others) < len(reached):
+            if self.own.is_seen:
+                return False
+            self.own.assumes_repeatable = True  # until it turns out to be wrong
+        return True
 
     def half(self, unit: CallUnit) -> Const:
         return half_constant(unit, is_adjoint=False)
@@ -463,16 +466,16 @@ def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) 
             first = whatever_came_first(program.ir, rebound_inside(function.__code__), primal.reasons)
             return replace(primal, reasons=(*first, *program.kept))
         unit.is_repeatable, unit.reads_module = is_repeatable(primal.function), reads_module(primal.function)
-        if unit.assumes_repeatable and not all(each.is_repeatable and not each.reads_module for each in reached_units(unit)):
-            _give_up(before, unit)
-            is_seen = True
-            continue
         proven = in_terms_of_inputs(primal.result_kind)
         unit.active_parts = None if parts is None else primal.active_parts(parts)
         if unit.was_assumed and not (_is_as_assumed(proven, assumed) and unit.active_parts == parts):
             _give_up(before, unit)
             parts = unit.active_parts
             assumed, weakens = _assumed_next(primal, proven, assumed, attempt, weakens)
+            continue
+        if unit.assumes_repeatable and not all(each.is_repeatable and not each.reads_module for each in reached_units(unit)):
+            _give_up(before, unit)
+            is_seen = True
             continue
         unit.result_kind, unit.result_active = proven, primal.result_active or unit.was_assumed
         if primal.memory is not None:

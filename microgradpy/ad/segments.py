@@ -6,7 +6,7 @@ a segment again to have its tape.
                                                     x = f_loop(x, w, start, min(start + every, n))
 
 `f_loop` is a function of its own, whose calls are checkpointed: it has the loop, from `start` to there. What the body leaves the
-loop by is a number that it returns besides. The schedule "log" has segments of segments: `f_loop` calls itself for each of 16
+loop by is a number that it returns besides. The schedule "log" has segments of segments: `f_loop` calls itself for each of 32
 parts, unless there are few steps. Of a `while` loop nobody knows how many steps it has: its segments become longer and longer.
 """
 
@@ -65,7 +65,7 @@ _RANGE, _LEN, _MIN, _MAX, _INT, _ENUMERATE, _ZIP, _REVERSED = map(
 )
 _SQRT = Const(math.sqrt, "math.sqrt", math)
 _GETITEM, _FLOORDIV = map(operator_constant, ("getitem", "floordiv"))
-_LEAF, _PARTS, _FIRST = 64, 16, 16
+_LEAF, _PARTS, _FIRST = 128, 32, 16
 """With "log": how many steps need no parts, and how many parts there are; how many steps the first segment of a `while` has."""
 _GOES_ON, _BROKEN, _RETURNED = map(Const, (0, 1, 2))
 _REMEDY = "Leave this loop as it is, or let it carry numbers, arrays and tuples only, and leave it by break."
@@ -158,6 +158,9 @@ class _Segmenting:
         out = _Out(loop.where)
         body = loop.body
         if isinstance(loop, While):
+            if schedule.name == "parts":
+                found = "a while loop, of which nobody knows how many steps it has, keeps no given number of them"
+                raise UnsupportedSyntaxError(found, loop.where, 'Use checkpoint="sqrt" or "log".')
             condition = loop.condition.terminator
             assert isinstance(condition, Yield)
             leave = Region((), Break(loop.parameters))
@@ -408,10 +411,11 @@ def _in_parts(
     body = _left(inside, segment, news, ())
     whole = tuple(fresh(var.hint, var.user_named) for var in ends)
     loop = For(Range((first, last, every), begin), body, own, (*states, *_starts(own[count:])), whole, inner.where)
-    then, orelse = Region((inner,), Yield(ends)), Region((*parts.statements, loop), Yield(whole))
-    results = tuple(fresh(var.hint, var.user_named) for var in ends)
-    out.statements.append(If(is_short, then, orelse, results, out.where))
-    return _returning(out, results)
+    # What is proven of the steps is likely to be so of the parts.
+    then, parts.statements = _Out(out.where), [*parts.statements, loop]
+    then.statements.append(inner)
+    out.statements.append(If(is_short, _returning(then, ends), _returning(parts, whole), (), out.where))
+    return Region(tuple(out.statements), Unreachable())
 
 
 def _returning(out: _Out, ends: tuple[Var, ...]) -> Region:
