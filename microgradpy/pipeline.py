@@ -217,16 +217,16 @@ def throws_values(function: Function) -> bool:
 # Segments, memory mode, primal
 
 
-_segmented: dict[tuple[int, Schedule | None], tuple[Function, Function]] = {}
+_segmented: dict[tuple[int, Schedule | None, bool], tuple[Function, Function]] = {}
 
 
 def _in_segments(ir: Function, services: Any) -> Function:
     """The program with its checkpointed loops in segments, which are the same functions each time."""
-    key = id(ir), services.schedule
+    key = id(ir), services.schedule, services.repeats
     if key not in _segmented or _segmented[key][0] is not ir:
         if len(_segmented) > CACHE_SIZE:
             _segmented.clear()
-        _segmented[key] = ir, segmented(ir, services.function, services.schedule)
+        _segmented[key] = ir, segmented(ir, services.function, services.schedule, services.repeats)
     return _segmented[key][1]
 
 
@@ -234,8 +234,7 @@ def primal_of(program: Program, kinds: tuple[Kind, ...], active: tuple[bool, ...
     """The primal of a program, or what it may write into where writes are not tracked."""
     if not (services.tracks or services.explains) and writes_for_certain(program.ir):
         return MayWrite(program.ir.name)
-    ir = _in_segments(program.ir, services) if services.repeats else program.ir
-    primal = primal_pass.transform(ir, kinds, active, services)
+    primal = primal_pass.transform(_in_segments(program.ir, services), kinds, active, services)
     return primal if isinstance(primal, MayWrite) else check_texts(primal)
 
 

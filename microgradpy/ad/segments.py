@@ -71,14 +71,16 @@ _GOES_ON, _BROKEN, _RETURNED = map(Const, (0, 1, 2))
 _REMEDY = "Leave this loop as it is, or let it carry numbers, arrays and tuples only, and leave it by break."
 
 
-def segmented(function: Function, owner: FunctionType, schedule: Schedule | None) -> Function:
+def segmented(function: Function, owner: FunctionType, schedule: Schedule | None, repeats: bool) -> Function:
     """The function with the loops over what `checkpointed` gives in segments, and with a `schedule` the outermost ones.
-    UnsupportedSyntaxError of a loop that cannot be run again piece by piece."""
+    UnsupportedSyntaxError of a loop that cannot be run again piece by piece. Where nothing `repeats` them, they are the same
+    loops over the items themselves."""
     found = any(_is_checkpoint(statement) for statement in walk(function.body) if isinstance(statement, Op))
-    if schedule is None and not found:
+    if not found and (schedule is None or not repeats):
         return function
-    rewriting = _Segmenting(function.name, owner, {})
-    made = rewriting.region(bind_all(function).body, schedule, frozenset())
+    rewriting = _Segmenting(function.name, owner, repeats)
+    body = bind_all(function).body if repeats else function.body
+    made = rewriting.region(body, schedule if repeats else None, frozenset())
     return replace(function, body=rewriting.without_iterables(made)) if rewriting.count else function
 
 
@@ -93,10 +95,11 @@ def _is_checkpoint(op: Op) -> bool:
 class _Segmenting:
     """The walk over one function; `producers` are the operations that made the variables."""
 
-    def __init__(self, name: str, owner: FunctionType, producers: dict[Var, Op]) -> None:
+    def __init__(self, name: str, owner: FunctionType, repeats: bool) -> None:
         self.name = name
         self.owner = owner
-        self.producers = producers
+        self.repeats = repeats
+        self.producers: dict[Var, Op] = {}
         self.count = 0
         self.iterables: set[Var] = set()
 
@@ -122,7 +125,11 @@ class _Segmenting:
                 found = self.schedule_of(statement) or schedule
                 inner = map_regions(statement, lambda region: self.region(region, None, scopes))
                 assert isinstance(inner, While | For)
-                if found is None or not (statement.results or _returns(statement.body)):
+                if found is not None and not self.repeats:
+                    self.count += 1
+                    assert isinstance(inner, For)
+                    yield replace(inner, items=self.items_of(inner))
+                elif found is None or not (statement.results or _returns(statement.body)):
                     yield inner
                 else:
                     self.count += 1
@@ -178,12 +185,7 @@ class _Segmenting:
 
     def steps(self, loop: For, out: _Out) -> tuple[Var, Value, Value, tuple[Statement, ...]]:
         """The variable that counts the steps, where it starts and ends, and what binds the items for it."""
-        items: Items = loop.items
-        made = self.checkpoint_of(loop)
-        if made is not None and isinstance(items, Each):
-            given = made.arguments[0]
-            items = self.items_in(given, items.item)
-            self.iterables |= {made.result, *((given,) if isinstance(given, Var) and isinstance(items, Range) else ())}
+        items = self.items_of(loop)
         match items:
             case Range(arguments=(stop,), item=item):
                 return item, Const(0), stop, ()
@@ -193,10 +195,16 @@ class _Segmenting:
         length = self.bind(items, step, out, inside)
         return step, Const(0), length, tuple(inside.statements)
 
-    def items_in(self, given: Value, item: Var) -> Items:
-        """`for item in given` with `given` made by a call of `range`."""
+    def items_of(self, loop: For) -> Items:
+        """What a loop runs over, without `checkpointed` around it."""
+        checkpoint = self.checkpoint_of(loop)
+        if checkpoint is None or not isinstance(loop.items, Each):
+            return loop.items
+        given, item = checkpoint.arguments[0], loop.items.item
+        self.iterables.add(checkpoint.result)
         made = self.producers.get(given) if isinstance(given, Var) else None
         if made is not None and made.callee == _RANGE and not made.keywords and 0 < len(made.arguments) < 4:
+            self.iterables.add(made.result)
             return Range(made.arguments, item)
         return Each(given, item)
 
@@ -229,7 +237,7 @@ class _Segmenting:
 
     def bind_value(self, source: Value, item: Var, step: Var, out: _Out, inside: _Out) -> Value:
         made = self.producers.get(source) if isinstance(source, Var) else None
-        given = () if made is None or made.keywords else made.arguments
+        given = () if made is None or any(value != Const(False) for _, value in made.keywords) else made.arguments
         callee = None if made is None else made.callee
         if callee == _RANGE and given:
             return self.bind_range(given, item, step, out, inside)
