@@ -238,8 +238,9 @@ def reads_of(f: Any) -> Reads:
 
 def _draws(value: Any, names: tuple[str, ...]) -> bool:
     """Whether a variable of a module leads to the generators of random numbers that all share, with one of these attributes."""
-    shared = (random, sys.modules.get("numpy.random"))
-    return (value is np and "random" in names) or any(value is each for each in shared) or is_source_function(value)
+    if not isinstance(value, types.ModuleType):
+        return is_source_function(value)
+    return value.__name__ in ("random", "numpy.random") or (value.__name__ == "numpy" and "random" in names)
 
 
 def first_run(primal: Callable[..., Any], reads: Reads, /, *inputs: Any) -> tuple[Any, Repeat]:
