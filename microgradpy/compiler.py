@@ -17,6 +17,7 @@ from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reasons import reasons_of_calls, whatever_came_first
 from microgradpy.ad.repeatable import is_repeatable, reads_module
+from microgradpy.ad.segments import checkpointed_loop
 from microgradpy.ad.zeros import may_insert
 from microgradpy.cache import (
     CACHE,
@@ -31,7 +32,7 @@ from microgradpy.cache import (
     reached_units,
 )
 from microgradpy.dataclasses import dataclass, replace
-from microgradpy.errors import CompilerBug, DifferentiationError
+from microgradpy.errors import CompilerBug, DifferentiationError, MutationError
 from microgradpy.frontend.resolve import builtins_of
 from microgradpy.frontend.sharing import rebound_globals, rebound_inside
 from microgradpy.frontend.source import place_of
@@ -452,7 +453,9 @@ def _to_be_run(unit: Unit) -> Unit:
 def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) -> Unit | MayWrite:
     """The unit, made as often as what was assumed of it, for who calls it while it is made, turns out to be wrong."""
     function, kinds, program = request.function, request.kinds, request.program()
-    assumed, parts = _assumed_first(request.pattern)
+    if request.tracks and RUN.mode == Mode():
+        _refuse_checkpoints(request, program)
+    assumed, parts = _assumed_first(request.pattern, kinds)
     absent = (False,) * sum(request.active)
     weakens, is_seen = False, False
     for attempt in range(9 + len(absent) + len(parts or ())):
@@ -508,8 +511,25 @@ def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) 
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
 
 
-def _assumed_first(pattern: Any) -> tuple[Kind, tuple[bool, ...] | None]:
+def _refuse_checkpoints(request: _Request, program: Program) -> None:
+    """Refuse loops that are to be run again in a function that may write into what others have."""
+    schedule = None if isinstance(request.pattern, Apart) else schedule_of(request.function.__code__)
+    where = checkpointed_loop(program.ir, schedule)
+    if where is None:
+        return
+    with changed_mode(explains=True):
+        found = analysed(request.function, request.kinds, request.active)
+    reasons = found.reasons if isinstance(found, MayWrite) else ()
+    why = "".join(f": line {each.where.line}, `{each.text}`, is tracked, as {each.why}" for each in reasons[:1])
+    remedies = (*(each.remedy for each in reasons if each.remedy), "Let it write nothing, or run the loop without checkpoints.")
+    raise MutationError(f"a loop is checkpointed, and what runs may write into what others have{why}", where, remedies[0])
+
+
+def _assumed_first(pattern: Any, kinds: tuple[Kind, ...]) -> tuple[Kind, tuple[bool, ...] | None]:
     """What to assume of a result first, and of which parts of it that they are active, if that is asked of each."""
+    if isinstance(pattern, Apart) and pattern.carries is not None:
+        parts = (*kinds[: pattern.carries], *pattern.besides)
+        return parts[0] if len(parts) == 1 else TupleOf(parts), None
     if not isinstance(pattern, Apart) or pattern.result is None:
         return FLOAT, None
     has_parts = pattern.passed and isinstance(pattern.result, TupleOf)

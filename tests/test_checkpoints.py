@@ -207,7 +207,7 @@ def loops_one_after_the_other(x, w, n):
 @program(1.2, 0.97, 30)
 def variable_after_the_loop(x, w, n):
     y = x
-    for i in range(n):
+    for i in range(n):  # noqa: B007
         y = y * w
     return y * i
 
@@ -224,12 +224,12 @@ def lists_of_one_turn(x, w, n):
     return y
 
 
-@program(np.arange(4.0), 9)
-def augmented_array(x, n):
-    y = x * 1.0
+@program(1.3, 9)
+def own_array_that_is_added_to(x, n):
+    y = np.array([x, x * x])
     for _ in range(n):
-        y += np.sin(x) * y
-    return y.sum()
+        y += np.sin(y) * y
+    return np.sum(y)
 
 
 STEP = 0.01
@@ -420,8 +420,12 @@ def by_model(x: float, model: Model) -> float:
 @pytest.mark.parametrize("what", ["variable", "dict", "object"])
 def test_what_is_read_must_be_as_it_was(what: str, x: float, monkeypatch: pytest.MonkeyPatch) -> None:
     model = Model()
-    f = {"variable": lambda x: by_factor(x) * 2, "dict": lambda x: by_table(x) * 2, "object": lambda x: by_model(x, model) * 2}[what]
-    _, back = pullback(f, x)
+    programs: dict[str, Callable[[float], float]] = {
+        "variable": lambda x: by_factor(x) * 2,
+        "dict": lambda x: by_table(x) * 2,
+        "object": lambda x: by_model(x, model) * 2,
+    }
+    _, back = pullback(programs[what], x)
     assert back() == back()
     match what:
         case "variable":
@@ -436,7 +440,7 @@ def test_what_is_read_must_be_as_it_was(what: str, x: float, monkeypatch: pytest
 
 def test_random_numbers_are_drawn_once() -> None:
     def noise(x: Any, draw: Any) -> Any:
-        return np.sum(np.tanh(x) * draw.normal(size=x.shape)) + np.sum(x * np.random.rand(3))
+        return np.sum(np.tanh(x) * draw.normal(size=x.shape)) + np.sum(x * np.random.rand(3))  # noqa: NPY002
 
     again = checkpointed(noise)
 
@@ -446,9 +450,9 @@ def test_random_numbers_are_drawn_once() -> None:
     results = []
     for f in (noise, again):
         draw = np.random.default_rng(5)
-        np.random.seed(5)
+        np.random.seed(5)  # noqa: NPY002
         found = gradient(lambda x, draw, f=f: loss(f, x, draw), np.arange(3.0), draw)[0]
-        results.append((found, draw.random(), np.random.rand()))
+        results.append((found, draw.random(), np.random.rand()))  # noqa: NPY002
     np.testing.assert_array_equal(results[0][0], results[1][0])
     assert results[0][1:] == results[1][1:]
 
@@ -460,6 +464,20 @@ def test_what_gives_another_value_is_refused() -> None:
 
     with pytest.raises(MutationError, match="now, which is checkpointed"):
         gradient(lambda x: now(x) * 2, 1.0)
+
+
+def next_items(x: float, items: Any) -> float:
+    return x * next(items) + next(items)
+
+
+def test_what_was_read_of_an_iterator_is_kept() -> None:
+    again = checkpointed(next_items)
+
+    def loss(f: Any, x: float) -> float:
+        items = iter([1.0, 2.0, x, 4.0])
+        return f(x, items) * x + f(x * 0.0, items)
+
+    assert gradient(lambda x: loss(again, x), 1.5) == gradient(lambda x: loss(next_items, x), 1.5)
 
 
 @checkpointed
@@ -501,6 +519,26 @@ def returns_from_inside(x: float) -> float:
     return y
 
 
+def reads_what_changes(x: float) -> float:
+    xs = [x, x * x, 3.0]
+    y = 1.0
+    for k in checkpointed(range(3)):
+        y = y * xs[k]
+    xs[0] = 2.0
+    return y * sum(xs)
+
+
+def may_write_in_place(x: float) -> float:
+    y = np.array([x, 2.0 * x])
+    for _ in checkpointed(range(3)):
+        y = y * 2.0
+        LOG["y"] = y
+    return y.sum()
+
+
+LOG: dict[str, Any] = {}
+
+
 def pairs_of_a_dict(x: float) -> float:
     y = x
     for _, v in checkpointed(TABLE.items()):
@@ -513,6 +551,8 @@ def pairs_of_a_dict(x: float) -> float:
     [
         (appends, "changes a list", 5),
         (returns_from_inside, "a return from a loop", 3),
+        (reads_what_changes, "the function changes in place", 3),
+        (may_write_in_place, "it writes into `LOG`", 2),
         (pairs_of_a_dict, "dict_items", 2),
     ],
 )

@@ -14,7 +14,6 @@ whether that gives the same:
 from __future__ import annotations
 
 import functools
-import random
 import sys
 import types
 import weakref
@@ -27,6 +26,7 @@ import numpy as np
 
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MissingRuleError, MutationError, UnsupportedSyntaxError
+from microgradpy.ir.nodes import Const, Value
 from microgradpy.ir.random_sources import is_source, is_source_function
 from microgradpy.rules.registry import examples, frule, non_differentiable, rrule
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, Wanted
@@ -43,12 +43,12 @@ X = TypeVar("X")
 
 def checkpointed(f: X, /, *, every: int | None = None) -> X:
     """Of a function: one with the same value and the same gradient, of which the backward pass keeps the arguments only, and
-    computes the function again for the rest. Of what a loop runs over, `for x in checkpointed(xs)`: the same items; the backward
-    pass keeps what the loop carries at every `every`-th of them, about the square root of their number unless that is given,
-    and runs the iterations between these again."""
+    computes the function again for the rest. Of what a loop runs over, `for x in checkpointed(xs)`: the same items; the
+    backward pass keeps what the loop carries at every `every`-th of them, about the square root of their number unless that is
+    given, and runs the iterations between these again."""
     if every is None and callable(f):
         return _checkpointed_function(f)  # type: ignore[return-value]
-    if every is not None and (not isinstance(every, int) or every < 1):
+    if every is not None and (type(every) is not int or every < 1):
         raise ValueError(f"checkpointed(..., every={every!r}): a whole number of iterations from 1 on")
     if not hasattr(f, "__iter__") and not hasattr(f, "__getitem__"):
         raise TypeError(f"checkpointed takes a function, or what a loop runs over, and was given a {type(f).__name__}")
@@ -104,7 +104,7 @@ class Schedule:
     variable of the program."""
 
     name: str
-    count: Any = None
+    count: Value = Const(1)
 
 
 _SCHEDULES: dict[int, tuple[weakref.ref[types.CodeType], Schedule]] = {}
@@ -116,6 +116,10 @@ def schedule_of(code: types.CodeType) -> Schedule | None:
     return known[1] if known is not None and known[0]() is code else None
 
 
+def _forget(identity: int, gone: object) -> None:
+    _SCHEDULES.pop(identity, None)
+
+
 def with_schedule(f: Any, schedule: Schedule) -> Any:
     """The same callable with a code of its own, for which this is the schedule. TypeError if it is no function or method."""
     if isinstance(f, types.MethodType):
@@ -123,17 +127,17 @@ def with_schedule(f: Any, schedule: Schedule) -> Any:
     if isinstance(f, functools.partial):
         return functools.partial(with_schedule(f.func, schedule), *f.args, **f.keywords)
     if not isinstance(f, types.FunctionType):
-        raise TypeError(f"checkpoint= is for functions and methods whose loops are run in segments, not for a {type(f).__name__}")
+        raise TypeError(f"checkpoint= is for the loops of functions and methods, and was given a {type(f).__name__}")
     code = f.__code__.replace()
     made = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     made.__kwdefaults__ = f.__kwdefaults__
-    _SCHEDULES[id(code)] = weakref.ref(code, lambda gone, key=id(code): _SCHEDULES.pop(key, None)), schedule  # type: ignore[misc]
+    _SCHEDULES[id(code)] = weakref.ref(code, functools.partial(_forget, id(code))), schedule
     return functools.update_wrapper(made, f)
 
 
 def check_items(xs: Any) -> None:
     """Refuse what a checkpointed loop cannot run over again, from the middle on."""
-    if not isinstance(xs, list | tuple | range | str | np.ndarray):
+    if type(xs) not in (list, tuple, range, str, np.ndarray):
         raise UnsupportedSyntaxError(
             f"a checkpointed loop runs over a {type(xs).__name__}, whose items are not read by their places",
             None,
@@ -160,8 +164,9 @@ class Reads:
         """The generators of random numbers that the function can reach, with their states."""
         found = [value for value in reached((*inputs, *read)) if is_source(value)]
         if self.draws:
-            shared = getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
-            found += [random._inst, *([] if shared is None else [shared])]  # type: ignore[attr-defined]
+            places = ("random", "_inst"), ("numpy.random.mtrand", "_rand")
+            shared = [getattr(sys.modules.get(module), name, None) for module, name in places]
+            found += [source for source in shared if source is not None]
         return tuple((source, _state_of(source)) for source in found)
 
 
@@ -178,14 +183,6 @@ class Repeat:
     read: tuple[Any, ...]
     sources: tuple[tuple[Any, Any], ...]
     assumed: Any
-
-    @classmethod
-    def of(cls, run: Callable[..., Any], reads: Reads, inputs: tuple[Any, ...]) -> tuple[Any, Repeat]:
-        read = reads.values()
-        sources = reads.sources(inputs, read)
-        y, _ = run(*inputs)
-        RUN.repeats = True
-        return y, cls(run, inputs, y, reads, read, sources, RUN.assumed)
 
     def again(self) -> Any:
         """What is saved of the call, made once more. MutationError if it does not give the same."""
@@ -215,8 +212,31 @@ class Repeat:
         return MutationError(
             f"the backward pass ran {self.reads.name}, which is checkpointed, again, and {why}",
             None,
-            "Let it depend on its arguments only, and draw random numbers from a generator that it is given; or do not checkpoint it.",
+            "Let it depend on its arguments only, and draw random numbers from a generator that it is given.",
         )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Once:
+    """A call that is not made again, as it has read items of an iterator, which are not there any more."""
+
+    saved: Any
+
+    def again(self) -> Any:
+        return self.saved
+
+
+def _run(run: Callable[..., Any], reads: Reads, inputs: tuple[Any, ...]) -> tuple[Any, Repeat | Once]:
+    """What a call gives, and how to make it again."""
+    if any(hasattr(type(x), "__next__") for x in reached(inputs)):
+        y, saved = run(*inputs)
+        return y, Once(saved)
+    read = reads.values()
+    sources = reads.sources(inputs, read)
+    y, _ = run(*inputs)
+    RUN.repeats = True
+    return y, Repeat(run, inputs, y, reads, read, sources, RUN.assumed)
 
 
 _READS: WeakKeyDictionary[Any, Reads] = WeakKeyDictionary()
@@ -243,12 +263,12 @@ def _draws(value: Any, names: tuple[str, ...]) -> bool:
     return value.__name__ in ("random", "numpy.random") or (value.__name__ == "numpy" and "random" in names)
 
 
-def first_run(primal: Callable[..., Any], reads: Reads, /, *inputs: Any) -> tuple[Any, Repeat]:
+def first_run(primal: Callable[..., Any], reads: Reads, /, *inputs: Any) -> tuple[Any, Repeat | Once]:
     """What a primal gives, and how to run it again."""
-    return Repeat.of(primal, reads, inputs)
+    return _run(primal, reads, inputs)
 
 
-def second_run(repeat: Repeat) -> Any:
+def second_run(repeat: Repeat | Once) -> Any:
     """What the primal saves."""
     return repeat.again()
 
@@ -263,13 +283,13 @@ def by_checkpoint(
     def run(*given: Any) -> Resolved:
         return resolve(inner, given, kwargs, wanted, keywords_wanted)
 
-    # What has been read of an iterator is not there any more. Of what is differentiated itself there would be nothing to gain.
-    if not RUN.is_inside or any(isinstance(x, Stream) for x in args):
-        y, back = run(*args)
+    if not RUN.is_inside:
+        y, back = run(*args)  # of what is differentiated itself there would be nothing to gain
         return y, lambda y_bar, shadows=None: _of_function(f, back(y_bar, shadows))
-    y, repeat = Repeat.of(run, reads, args)
+    y, repeat = _run(run, reads, args)
     if isinstance(y, Stream):
-        raise MissingRuleError(f"an iterator ({y.name}) is returned by a checkpointed function", None, "Return a list of its items.")
+        found = f"an iterator ({y.name}) is returned by a checkpointed function"
+        raise MissingRuleError(found, None, "Return a list of its items.")
 
     def repeating_back(y_bar: Any, shadows: Any = None) -> Bars:
         return _of_function(f, repeat.again()(y_bar, shadows))
@@ -284,17 +304,17 @@ def _of_function(f: Any, bars: Bars) -> Bars:
 
 
 def _state_of(source: Any) -> Any:
-    """The state of a generator of random numbers."""
-    if isinstance(source, random.Random):
-        return source.getstate()
-    return source.bit_generator.state if isinstance(source, np.random.Generator) else source.get_state()
+    """The state of a generator of random numbers: NumPy's, Python's, or NumPy's of old."""
+    if hasattr(source, "bit_generator"):
+        return source.bit_generator.state
+    return source.getstate() if hasattr(source, "getstate") else source.get_state()
 
 
 def _set_state(source: Any, state: Any) -> None:
-    if isinstance(source, random.Random):
-        source.setstate(state)
-    elif isinstance(source, np.random.Generator):
+    if hasattr(source, "bit_generator"):
         source.bit_generator.state = state
+    elif hasattr(source, "setstate"):
+        source.setstate(state)
     else:
         source.set_state(state)
 
@@ -309,9 +329,10 @@ def _is_same(x: Any, y: Any) -> bool:
         case float():
             return bool(x == y) or (x != x and y != y)
         case np.ndarray():
-            return x.shape == y.shape and x.dtype == y.dtype and (x.dtype.hasobject or x.tobytes() == y.tobytes())
+            is_alike = x.shape == y.shape and x.dtype == y.dtype
+            return is_alike and (x.dtype.hasobject or bool(x.tobytes() == y.tobytes()))
         case np.generic():
-            return x.tobytes() == y.tobytes()
+            return bool(x.tobytes() == y.tobytes())
         case tuple() | list():
             return len(x) == len(y) and all(map(_is_same, x, y))
         case dict():
