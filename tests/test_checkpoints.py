@@ -497,6 +497,32 @@ def test_what_writes_has_the_gradient_that_it_has_without() -> None:
     assert out[0] == 4.0
 
 
+@checkpointed
+def with_a_zero(x: Any) -> Any:
+    return np.where(x > 0.0, 1.0 / x, x)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_second_run_does_not_warn() -> None:
+    def f(x: Any) -> Any:
+        with np.errstate(divide="ignore"):
+            y = with_a_zero(x)
+        return np.sum(y * y)
+
+    def plain(x: Any) -> Any:
+        with np.errstate(divide="ignore"):
+            y = np.where(x > 0.0, 1.0 / x, x)
+        return np.sum(y * y)
+
+    x = np.array([0.0, 2.0])
+    np.testing.assert_array_equal(gradient(f, x)[0], gradient(plain, x)[0])
+
+
+def test_gradients_that_are_made_again_are_not_compiled_again() -> None:
+    codes = [grad(long_loop, checkpoint="sqrt").__wrapped__.__code__ for _ in range(2)]
+    assert codes[0] is codes[1] is not long_loop.__code__
+
+
 # What is refused
 
 
@@ -618,7 +644,7 @@ def in_a_row(x: float, w: float) -> float:
 def test_the_texts_show_what_is_run_again() -> None:
     assert "of_both_value, _ = of_both_primal(x, w)" in code_primal(in_a_row, 1.0, 2.0)
     text = code_adjoint(in_a_row, 1.0, 2.0)
-    assert text.count("of_both_primal(") == 2 and "second_run" not in text
+    assert text.count("run_again(of_both_primal, ") == 2 and "second_run" not in text
     assert "second_run(" in code_adjoint(by_factor_twice, 1.0)
     assert "for start, y, " in code_adjoint(_shown, 1.0)
     assert code_adjoint(checked, 1.0, 2.0) == code_adjoint(of_both, 1.0, 2.0)

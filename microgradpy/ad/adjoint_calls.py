@@ -206,11 +206,7 @@ def _saved_again(adjoint: AdjointBuilder, call: UnitCall, again: tuple[Value, ..
     """What is saved of a call, by making it once more."""
     callee, *given = again
     hint = call.saved.hint.removesuffix("_repeat") + "_saved"
-    if len(given) == 1 and given[0] == call.saved:
-        return adjoint.operation(callee, tuple(given), hints=(hint,))[0]
-    (pair,) = adjoint.operation(callee, tuple(given))
-    _, saved = adjoint.operation(Opcode.UNPACK, (pair,), kinds=(UNKNOWN, UNKNOWN), hints=("_", hint))
-    return saved
+    return adjoint.operation(callee, tuple(given), hints=(hint,))[0]
 
 
 def unpack_into(

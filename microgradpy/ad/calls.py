@@ -98,8 +98,8 @@ class Dispatched:
 @dataclass(frozen=True, slots=True)
 class UnitCall:
     """A call of a function differentiated through its own source: `result, saved = f_primal(*arguments)`. The arguments
-    `passed` are lists that come back as the last parts of the result. If it is `again` run in the adjoint, what is saved comes
-    of that call there: the last of a pair if nothing but the arguments decides on it."""
+    `passed` are lists that come back as the last parts of the result. If it is made `again` in the adjoint, that is the
+    call there which gives what is saved."""
 
     result: Var
     saved: Var

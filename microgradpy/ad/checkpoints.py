@@ -1,6 +1,6 @@
 """`checkpointed` in the program: of a function that is known, the call is one of that function, which the adjoint makes again.
 
-    checkpointed(lambda y: y * w)(x)        _, call_saved = lambda_primal(w, x)
+    checkpointed(lambda y: y * w)(x)        call_saved = run_again(lambda_primal, w, x)
                                             w_bar, x_bar = lambda_adjoint(call_saved, y_bar)
 """
 

@@ -73,7 +73,7 @@ from microgradpy.rules.entries import Rule
 from microgradpy.rules.operators import matmul_of_any_ranks_rrule, matmul_rrule
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.rules.results import is_users_rule
-from microgradpy.runtime.checkpoints import first_run, reads_of, second_run
+from microgradpy.runtime.checkpoints import first_run, reads_of, run_again, second_run
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, checkpointed_by
 from microgradpy.runtime.named_arguments import next_by_name
@@ -414,7 +414,7 @@ def call_unit(
     return True
 
 
-_SECOND_RUN = function_constant(second_run)
+_SECOND_RUN, _RUN_AGAIN = function_constant(second_run), function_constant(run_again)
 
 
 def _repeated(
@@ -425,7 +425,7 @@ def _repeated(
     half = primal.services.half(unit)
     is_told = all(isinstance(kind, Array) or is_immutable(kind) for kind in map(primal.kind, given))
     if is_told and primal.services.is_repeatable(unit):
-        return half, given, (half, *given)
+        return half, given, (_RUN_AGAIN, half, *given)
     reads = reads_of(function)
     return function_constant(first_run), (half, Const(reads, "reads", reads), *given), ()
 

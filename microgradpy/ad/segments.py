@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Set
 from functools import partial
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import final
 
 from microgradpy.ad.calls import Apart
@@ -183,7 +183,8 @@ class _Segmenting:
             loop.where,
         )
         name = f"{self.name}_loop" if self.name.isidentifier() else "loop"
-        owner = FunctionType(self.owner.__code__, self.owner.__globals__, name, None, self.owner.__closure__)
+        cells = tuple(CellType() for _ in self.owner.__code__.co_freevars)  # what is in them is given as arguments
+        owner = FunctionType(self.owner.__code__, self.owner.__globals__, name, None, cells)
         apart = Apart(owner, Function(name, parameters, (), Region((), Unreachable()), loop.where), again=True)
         apart.carries, apart.besides = len(states), (INT, NOTHING)[: len(extra)]
         made = _Segment(Const(apart, name, apart), free, extra)

@@ -1,14 +1,14 @@
 """Functions whose intermediates the backward pass computes again, instead of keeping them.
 
     y, _ = f_primal(x)                         the first run: nothing of it is kept but what the function was given
-    _, saved = f_primal(x)                     in the adjoint: the second run
-    x_bar = f_adjoint(saved, y_bar)
+    y_saved = run_again(f_primal, x)           in the adjoint: the second run
+    x_bar = f_adjoint(y_saved, y_bar)
 
 Where more than the arguments decides on what a function gives, a `Repeat` holds what is needed to run it again, and looks at
 whether that gives the same:
 
-    y, repeat = first_run(f_primal, reads, x)
-    saved = second_run(repeat)
+    y, y_repeat = first_run(f_primal, reads, x)
+    y_saved = second_run(y_repeat)
 """
 
 from __future__ import annotations
@@ -116,8 +116,26 @@ def schedule_of(code: types.CodeType) -> Schedule | None:
     return known[1] if known is not None and known[0]() is code else None
 
 
-def _forget(identity: int, gone: object) -> None:
-    _SCHEDULES.pop(identity, None)
+_CODES: dict[int, tuple[weakref.ref[types.CodeType], dict[Schedule, types.CodeType]]] = {}
+"""The codes of functions, by their identities, with those that were made of them."""
+
+
+def _code_for(code: types.CodeType, schedule: Schedule) -> types.CodeType:
+    """A code for the function with this schedule, the same one each time."""
+    known = _CODES.get(id(code))
+    if known is None or known[0]() is not code:
+        known = _CODES[id(code)] = weakref.ref(code, functools.partial(_forget, _CODES, id(code))), {}
+    made = known[1].get(schedule)
+    if made is None:
+        made = known[1][schedule] = code.replace()
+        _SCHEDULES[id(made)] = weakref.ref(made, functools.partial(_forget, _SCHEDULES, id(made))), schedule
+    return made
+
+
+def _forget(table: dict[int, Any], identity: int, gone: object) -> None:
+    known = table.get(identity)
+    if known is not None and known[0] is gone:
+        table.pop(identity, None)
 
 
 def with_schedule(f: Any, schedule: Schedule) -> Any:
@@ -128,10 +146,8 @@ def with_schedule(f: Any, schedule: Schedule) -> Any:
         return functools.partial(with_schedule(f.func, schedule), *f.args, **f.keywords)
     if not isinstance(f, types.FunctionType):
         raise TypeError(f"checkpoint= is for the loops of functions and methods, and was given a {type(f).__name__}")
-    code = f.__code__.replace()
-    made = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    made = types.FunctionType(_code_for(f.__code__, schedule), f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     made.__kwdefaults__ = f.__kwdefaults__
-    _SCHEDULES[id(code)] = weakref.ref(code, functools.partial(_forget, id(code))), schedule
     return functools.update_wrapper(made, f)
 
 
@@ -174,7 +190,8 @@ class Reads:
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """A call that can be made once more: `run` with `inputs`, as they were, which gave `y`. `read` are the variables of modules
-    as they were, `sources` generators of random numbers with the states from which the call drew."""
+    as they were, `sources` generators of random numbers with the states from which the call drew, `errors` what NumPy did about
+    divisions by zero and the like."""
 
     run: Callable[..., Any]
     inputs: tuple[Any, ...]
@@ -183,12 +200,14 @@ class Repeat:
     read: tuple[Any, ...]
     sources: tuple[tuple[Any, Any], ...]
     assumed: Any
+    errors: dict[str, Any]
 
     def again(self) -> Any:
         """What is saved of the call, made once more. MutationError if it does not give the same."""
         if any(now is not before for now, before in zip(self.reads.values(), self.read, strict=True)):
             raise self._refusal("a variable of its module has been assigned since")
-        with self._as_it_was():
+        quiet: Any = {kind: how if how in ("raise", "call") else "ignore" for kind, how in self.errors.items()}
+        with self._as_it_was(), np.errstate(**quiet):
             y, saved = self.run(*self.inputs)
         if not _is_same(self.y, y):
             raise self._refusal("it gave another value")
@@ -236,7 +255,7 @@ def _run(run: Callable[..., Any], reads: Reads, inputs: tuple[Any, ...]) -> tupl
     sources = reads.sources(inputs, read)
     y, _ = run(*inputs)
     RUN.repeats = True
-    return y, Repeat(run, inputs, y, reads, read, sources, RUN.assumed)
+    return y, Repeat(run, inputs, y, reads, read, sources, RUN.assumed, dict(np.geterr()))
 
 
 _READS: WeakKeyDictionary[Any, Reads] = WeakKeyDictionary()
@@ -261,6 +280,12 @@ def _draws(value: Any, names: tuple[str, ...]) -> bool:
     if not isinstance(value, types.ModuleType):
         return is_source_function(value)
     return value.__name__ in ("random", "numpy.random") or (value.__name__ == "numpy" and "random" in names)
+
+
+def run_again(primal: Callable[..., Any], /, *inputs: Any) -> Any:
+    """What a primal saves. It has warned in its first run."""
+    with np.errstate(all="ignore"):
+        return primal(*inputs)[1]
 
 
 def first_run(primal: Callable[..., Any], reads: Reads, /, *inputs: Any) -> tuple[Any, Repeat | Once]:
