@@ -334,6 +334,19 @@ def test_checkpointed_outside_of_derivatives() -> None:
         checkpointed(xs, every=0)
 
 
+@pytest.mark.parametrize("every", [0, -3, 2.0])
+def test_segments_of_no_steps_are_refused_as_in_plain_python(every: Any) -> None:
+    def f(x: float, every: Any) -> float:
+        for _ in checkpointed(range(10), every=every):
+            x = x * 1.5
+        return x
+
+    assert grad(f)(1.0, 4) == grad(f)(1.0, 1) == 1.5**10
+    for g in (f, grad(f), lambda x, every: jvp(lambda x: f(x, every), (x,), (1.0,))):
+        with pytest.raises(ValueError, match=f"every={every}"):
+            g(1.0, every)
+
+
 # Memory
 
 

@@ -21,12 +21,12 @@ CHECKPOINT = function_constant(checkpointed)
 def lower_checkpointed(primal: PrimalBuilder, op: Op) -> bool:
     """Append what becomes of `checkpointed(f)`, if `f` is a function that is known, or something to run over; whether it is."""
     (given, *others), keywords = primal.inputs(op)
-    if primal.services.tracks or others or not primal.services.inlines:
+    if primal.services.tracks or others or keywords or not primal.services.inlines:
         return False
     if isinstance(primal.kind(given), Array | Sequence | TupleOf):
         primal.stand_for(op.result, given)
         return True
-    if keywords or not _is_function(primal, given):
+    if not _is_function(primal, given):
         return False
     active = primal.is_active(given)
     result = primal.define(op.result, UNKNOWN, active)

@@ -48,6 +48,10 @@ def is_checkpoint(op: Op) -> bool:
     return op.callee == CHECKPOINTED
 
 
+def _is_count(every: Value) -> bool:
+    return isinstance(every, Const) and (every.value is None or (type(every.value) is int and every.value > 0))
+
+
 @final
 class Out:
     """Statements that are being put together."""
@@ -115,7 +119,8 @@ class Steps:
         if checkpoint is None or not isinstance(loop.items, Each):
             return loop.items
         given, item = checkpoint.arguments[0], loop.items.item
-        self.iterables.add(checkpoint.result)
+        if all(_is_count(value) for _, value in checkpoint.keywords):  # or else the call raises
+            self.iterables.add(checkpoint.result)
         made = self.producers.get(given) if isinstance(given, Var) else None
         if made is not None and made.callee == _RANGE and not made.keywords and 0 < len(made.arguments) < 4:
             self.iterables.add(made.result)
