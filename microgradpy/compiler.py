@@ -132,7 +132,7 @@ class Session:
         self.tracks = unit.tracks
         self.explains = RUN.mode.explains
         self.tells_apart = RUN.mode.tells_apart
-        self.repeats = not unit.tracks
+        self.repeats = not unit.tracks and self.stopping is None  # who stops sees the variables of the whole function
         self.is_root = unit.is_root
         self.is_users = is_users_class(function)
         self.kind_guards: dict[tuple[int, str], KindGuard] = {}
