@@ -7,7 +7,6 @@ from tests.programs import (
     binding,
     branches,
     calls,
-    checkpoints,
     columns,
     constructors,
     containers,
@@ -29,6 +28,7 @@ from tests.programs import (
     signals,
     signatures,
     sums,
+    two_runs,
 )
 from tests.programs.table import PROGRAMS, Program
 
@@ -39,7 +39,6 @@ __all__ = [
     "binding",
     "branches",
     "calls",
-    "checkpoints",
     "columns",
     "constructors",
     "containers",
@@ -61,4 +60,5 @@ __all__ = [
     "signals",
     "signatures",
     "sums",
+    "two_runs",
 ]
