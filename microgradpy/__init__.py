@@ -54,6 +54,7 @@ __all__ = [
     "accumulate",
     "cache_clear",
     "cache_info",
+    "checkpointed",
     "code_adjoint",
     "code_ir",
     "code_primal",

@@ -11,7 +11,7 @@ import importlib
 import operator
 import types
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -24,14 +24,16 @@ from microgradpy.errors import (
 )
 from microgradpy.gradient_functions import describe, held_gradient, is_real_scalar, unit_seed
 from microgradpy.heads import Form
+from microgradpy.ir.nodes import Const
 from microgradpy.projecting import PARTS, is_projected
 from microgradpy.rules import nested
 from microgradpy.rules.registry import examples, non_differentiable
+from microgradpy.runtime.checkpoints import Schedule, with_schedule
 from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
-from microgradpy.runtime.modes import changed_mode
+from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.runtime.streams import Stream
-from microgradpy.runtime.write_detection import Snapshot, arrays_in, arrays_seen_by
+from microgradpy.runtime.write_detection import Snapshot, all_seen_by, arrays_in, arrays_seen_by
 from microgradpy.state.outside import called_by_rule, writes_stay_inside
 from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import is_filled, is_value
@@ -161,7 +163,10 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     MutationError from `back` if an array among the arguments, in `y` or of the module has been written into since."""
     with BOUNDARY:
         before, seen = arrays_in((f, *args)), Snapshot.of(arrays_seen_by(f))
+        RUN.repeats = False
         y, back = resolve_outermost(f, args, kwargs)
+        if RUN.repeats:
+            seen += Snapshot.of(x for x in all_seen_by(f, (*args, *kwargs.values())) if not isinstance(x, np.ndarray))
         if isinstance(y, Stream):
             raise MissingRuleError(f"an iterator ({y.name}) is returned", None, "Return a list or tuple of its items.")
         return y, Pullback(f, args, y, back, before, seen)
@@ -194,17 +199,42 @@ def _value_and_gradient(
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    checkpoint: Literal["sqrt", "log"] | int | None = None,
 ) -> Callable[..., tuple[Any, Any]]:
     """A function that returns `(y, gradients)` of `f`: one gradient for an int `argnums`, a tuple for a tuple. Only these
-    arguments are differentiated; what `f` does not depend on has zeros of the argument's structure."""
-    return held_gradient(f, _form(argnums, has_value=True), has_aux)
+    arguments are differentiated; what `f` does not depend on has zeros of the argument's structure.
+
+    With `checkpoint`, the outermost loops of `f` keep what they carry at some steps only, and the backward pass runs the steps
+    between these again: at about the square root of their number ("sqrt"), at this many, or at a number that grows with the
+    logarithm ("log")."""
+    return held_gradient(_scheduled(f, checkpoint), _form(argnums, has_value=True), has_aux)
 
 
-def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    checkpoint: Literal["sqrt", "log"] | int | None = None,
+) -> Callable[..., Any]:
     """A function that returns the gradients of `f` as `value_and_grad` does, without the value; with `has_aux`,
     `(gradients, aux)`."""
-    return held_gradient(f, _form(argnums, has_value=False), has_aux)
+    return held_gradient(_scheduled(f, checkpoint), _form(argnums, has_value=False), has_aux)
+
+
+def _scheduled(f: Callable[..., Any], checkpoint: str | int | None) -> Callable[..., Any]:
+    """The function with its loops checkpointed."""
+    if checkpoint is None:
+        return f
+    if checkpoint in ("sqrt", "log"):
+        return with_schedule(f, Schedule(str(checkpoint)))  # type: ignore[no-any-return]
+    if not isinstance(checkpoint, int) or isinstance(checkpoint, bool) or checkpoint < 1:
+        raise ValueError(f'checkpoint={checkpoint!r}: "sqrt", "log" or how many steps are kept, from 1 on')
+    return with_schedule(f, Schedule("parts", Const(checkpoint)))  # type: ignore[no-any-return]
 
 
 def _form(argnums: int | tuple[int, ...], has_value: bool) -> Form:

@@ -119,6 +119,12 @@ class Unit:
     """Whether it has powers of real numbers that may be complex; they are assumed to be real in the mode for that."""
     is_repeatable: bool = False
     """Whether it only computes, so that nobody sees if a run is given up and made once more."""
+    reads_module: bool = False
+    """Whether it reads variables of modules when it runs."""
+    assumes_repeatable: bool = False
+    is_seen: bool = False
+    """Whether it was assumed, where it calls itself, that nothing but its inputs decides on what it gives; and whether that has
+    turned out to be wrong."""
     apart: Any = None
     """Its pushforward as IR to be differentiated."""
     inserts: bool = False

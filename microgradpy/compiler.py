@@ -16,7 +16,8 @@ from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reasons import reasons_of_calls, whatever_came_first
-from microgradpy.ad.repeatable import is_repeatable
+from microgradpy.ad.repeatable import is_repeatable, reads_module
+from microgradpy.ad.segments import checkpointed_loop
 from microgradpy.ad.zeros import may_insert
 from microgradpy.cache import (
     CACHE,
@@ -31,7 +32,7 @@ from microgradpy.cache import (
     reached_units,
 )
 from microgradpy.dataclasses import dataclass, replace
-from microgradpy.errors import CompilerBug, DifferentiationError
+from microgradpy.errors import CompilerBug, DifferentiationError, MutationError
 from microgradpy.frontend.resolve import builtins_of
 from microgradpy.frontend.sharing import rebound_globals, rebound_inside
 from microgradpy.frontend.source import place_of
@@ -75,6 +76,7 @@ from microgradpy.pipeline import (
 )
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.asking import ANYTHING, that_write
+from microgradpy.runtime.checkpoints import Schedule, schedule_of
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
 from microgradpy.runtime.libraries import library_of, spend
@@ -131,6 +133,7 @@ class Session:
         self.tracks = unit.tracks
         self.explains = RUN.mode.explains
         self.tells_apart = RUN.mode.tells_apart
+        self.repeats = not unit.tracks and self.stopping is None  # who stops sees the variables of the whole function
         self.is_root = unit.is_root
         self.is_users = is_users_class(function)
         self.kind_guards: dict[tuple[int, str], KindGuard] = {}
@@ -189,6 +192,11 @@ class Session:
         return unit.result_kind
 
     @property
+    def schedule(self) -> Schedule | None:
+        """How the outermost loops of the function are checkpointed; a part of one has no schedule of its own."""
+        return None if isinstance(self.own.pattern, Apart) else schedule_of(self.function.__code__)
+
+    @property
     def passed(self) -> int:
         return self.own.passed
 
@@ -199,6 +207,18 @@ class Session:
     def nested(self, code: types.CodeType, name: str) -> types.FunctionType:
         cells = tuple(types.CellType() for _ in code.co_freevars)
         return types.FunctionType(code, self.function.__globals__, name, None, cells)
+
+    def is_repeatable(self, unit: CallUnit) -> bool:
+        assert isinstance(unit, Unit)
+        reached = reached_units(unit)
+        others = [each for each in reached if each is not self.own]
+        if any(each.in_progress or each.reads_module or not each.is_repeatable for each in others):
+            return False
+        if len(others) < len(reached):
+            if self.own.is_seen:
+                return False
+            self.own.assumes_repeatable = True  # until it turns out to be wrong
+        return True
 
     def half(self, unit: CallUnit) -> Const:
         return half_constant(unit, is_adjoint=False)
@@ -440,11 +460,14 @@ def _settled(request: _Request, before: tuple[Unit, ...]) -> Unit | MayWrite:
     """The unit, made as often as what was assumed of it, for who calls it while it is made, turns out to be wrong."""
     function, kinds, program = request.function, request.kinds, request.program()
     key = request.key(RUN.mode)  # which of its variables are shared is known when it has been lowered
-    assumed, parts = _assumed_first(request.pattern)
+    if request.tracks and RUN.mode == Mode():
+        _refuse_checkpoints(request, program)
+    assumed, parts = _assumed_first(request.pattern, kinds)
     absent = (False,) * sum(request.active)
-    weakens = False
-    for attempt in range(8 + len(absent) + len(parts or ())):
+    weakens, is_seen = False, False
+    for attempt in range(9 + len(absent) + len(parts or ())):
         unit = request.unit(assumed, absent, parts)
+        unit.is_seen = is_seen
         CACHE.keep(key, unit, function.__code__)
         session = Session(function, unit)
         session.function_guards += map(FunctionGuard.of, program.functions)
@@ -452,12 +475,17 @@ def _settled(request: _Request, before: tuple[Unit, ...]) -> Unit | MayWrite:
         if isinstance(primal, MayWrite):
             first = whatever_came_first(program.ir, rebound_inside(function.__code__), primal.reasons)
             return replace(primal, reasons=(*first, *program.kept))
+        unit.is_repeatable, unit.reads_module = is_repeatable(primal.function), reads_module(primal.function)
         proven = in_terms_of_inputs(primal.result_kind)
         unit.active_parts = None if parts is None else primal.active_parts(parts)
         if unit.was_assumed and not (_is_as_assumed(proven, assumed) and unit.active_parts == parts):
             _give_up(before, unit)
             parts = unit.active_parts
             assumed, weakens = _assumed_next(primal, proven, assumed, attempt, weakens)
+            continue
+        if unit.assumes_repeatable and not all(each.is_repeatable and not each.reads_module for each in reached_units(unit)):
+            _give_up(before, unit)
+            is_seen = True
             continue
         unit.result_kind, unit.result_active = proven, primal.result_active or unit.was_assumed
         if primal.memory is not None:
@@ -477,7 +505,6 @@ def _settled(request: _Request, before: tuple[Unit, ...]) -> Unit | MayWrite:
         unit.followed = frozenset(map(weakref.ref, program.followed | session.followed))
         unit.inserts = may_insert(primal.function.body, primal.calls)
         unit.reasons = () if unit.tracks else reasons_of_calls(primal.function, primal.calls)
-        unit.is_repeatable = is_repeatable(primal.function)
         finish_later(unit, function, primal, reverse)
         guards = tuple(session.kind_guards.values()), tuple(session.function_guards)
         unit.own_guards = Guards(program.checks, *guards, primal.makes_text).together_with(session.relied)
@@ -491,8 +518,25 @@ def _settled(request: _Request, before: tuple[Unit, ...]) -> Unit | MayWrite:
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
 
 
-def _assumed_first(pattern: Any) -> tuple[Kind, tuple[bool, ...] | None]:
+def _refuse_checkpoints(request: _Request, program: Program) -> None:
+    """Refuse loops that are to be run again in a function that may write into what others have."""
+    schedule = None if isinstance(request.pattern, Apart) else schedule_of(request.function.__code__)
+    where = checkpointed_loop(program.ir, schedule)
+    if where is None:
+        return
+    with changed_mode(explains=True):
+        found = analysed(request.function, request.kinds, request.active)
+    reasons = found.reasons if isinstance(found, MayWrite) else ()
+    why = "".join(f": line {each.where.line}, `{each.text}`, is tracked, as {each.why}" for each in reasons[:1])
+    remedies = (*(each.remedy for each in reasons if each.remedy), "Let it write nothing, or run the loop without checkpoints.")
+    raise MutationError(f"a loop is checkpointed, and what runs may write into what others have{why}", where, remedies[0])
+
+
+def _assumed_first(pattern: Any, kinds: tuple[Kind, ...]) -> tuple[Kind, tuple[bool, ...] | None]:
     """What to assume of a result first, and of which parts of it that they are active, if that is asked of each."""
+    if isinstance(pattern, Apart) and pattern.carries is not None:
+        parts = (*kinds[: pattern.carries], *pattern.besides)
+        return parts[0] if len(parts) == 1 else TupleOf(parts), None
     if not isinstance(pattern, Apart) or pattern.result is None:
         return FLOAT, None
     has_parts = pattern.passed and isinstance(pattern.result, TupleOf)

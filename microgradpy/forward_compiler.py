@@ -74,6 +74,7 @@ class ForwardSession(Session):
 
     def __init__(self, function: types.FunctionType, unit: Unit) -> None:
         super().__init__(function, unit)
+        self.repeats = False
         self.met_units: dict[int, _Callee] = {}
         self.constants: dict[int, Const] = {}
 

@@ -31,6 +31,7 @@ from microgradpy.pipeline import Program, pair_of, primal_of, reverse_of
 from microgradpy.rules.nested import unit_of_held
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import may_be_active, value_kind
+from microgradpy.runtime.markers import checkpointed_by
 from microgradpy.runtime.modes import RUN, Mode
 from microgradpy.state.reachable_writes import may_write
 
@@ -68,7 +69,8 @@ def plain_function(f: Any) -> types.FunctionType:
     """The Python function behind a callable: of a bound method or callable object, the function of its class."""
     match f:
         case types.FunctionType():
-            return f
+            inner = checkpointed_by(f)
+            return f if inner is None else plain_function(inner)
         case types.MethodType():
             return plain_function(f.__func__)
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
@@ -184,7 +186,7 @@ def unit_of_parts(
     compiled: Callable[..., Any] | None = None,
 ) -> tuple[Unit | None, list[Any]]:
     """The unit by parts of the arguments, if they are in sight; with the inputs of the function."""
-    owner = () if function is f or not args else (f.__self__ if isinstance(f, types.MethodType) else f,)
+    owner = () if isinstance(f, types.FunctionType) or not args else (f.__self__ if isinstance(f, types.MethodType) else f,)
     values = [*captured_values(function), *owner, *args]
     read = matched(function, values) if len(values) == len(kinds) and RUN.mode == Mode() else None
     read = None if read is None else renewed(function, read, values)
@@ -208,7 +210,8 @@ def signature_of(
     """The function behind a callable, the kinds of its inputs, and which of them are differentiated."""
     function = plain_function(f)
     captured = captured_values(function)
-    if function is not f:
+    has_owner = not isinstance(f, types.FunctionType)
+    if has_owner:
         owner = f.__self__ if isinstance(f, types.MethodType) else f
         args = (owner, *args) if args else args
     names = _input_names(function)
@@ -225,7 +228,7 @@ def signature_of(
             value is _MISSING or (is_nested and may_be_active(value)) for value in rest
         )
     else:
-        shift = len(captured) + (function is not f)
+        shift = len(captured) + has_owner
         chosen = {number + shift for number in ((argnums,) if isinstance(argnums, int) else argnums)}
         active = tuple(index in chosen for index in range(len(kinds)))
     return function, kinds, active

@@ -33,6 +33,7 @@ from microgradpy.ad.primal import Primal
 from microgradpy.ad.real_powers import with_tests_written_out
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_values import Pair, save
+from microgradpy.ad.segments import segmented
 from microgradpy.ad.texts import check_texts
 from microgradpy.ad.unassigned import bind_unassigned, check_unassigned_captures
 from microgradpy.cache import CACHE_SIZE, UNDEFINED, Check, Unit, checks_of
@@ -60,6 +61,7 @@ from microgradpy.promotion.driver import Promoted, Promotion, followed_code, pro
 from microgradpy.promotion.names import statements_of
 from microgradpy.rules.number_lists import for_each
 from microgradpy.runtime.bytecode import WRITERS, names_in
+from microgradpy.runtime.checkpoints import Schedule
 from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.stops import stopping_in
@@ -214,14 +216,27 @@ def throws_values(function: Function) -> bool:
     return any(isinstance(value, Var) and value not in of_constants for value in raised)
 
 
-# Memory mode, primal
+# Segments, memory mode, primal
+
+
+_segmented: dict[tuple[int, Schedule | None, bool], tuple[Function, Function]] = {}
+
+
+def _in_segments(ir: Function, services: Any) -> Function:
+    """The program with its checkpointed loops in segments, which are the same functions each time."""
+    key = id(ir), services.schedule, services.repeats
+    if key not in _segmented or _segmented[key][0] is not ir:
+        if len(_segmented) > CACHE_SIZE:
+            _segmented.clear()
+        _segmented[key] = ir, segmented(ir, services.function, services.schedule, services.repeats)
+    return _segmented[key][1]
 
 
 def primal_of(program: Program, kinds: tuple[Kind, ...], active: tuple[bool, ...], services: Any) -> Primal | MayWrite:
     """The primal of a program, or what it may write into where writes are not tracked."""
     if not (services.tracks or services.explains) and writes_for_certain(program.ir):
         return MayWrite(program.ir.name)
-    primal = primal_pass.transform(program.ir, kinds, active, services)
+    primal = primal_pass.transform(_in_segments(program.ir, services), kinds, active, services)
     return primal if isinstance(primal, MayWrite) else check_texts(primal)
 
 

@@ -40,6 +40,7 @@ from microgradpy.rules.registry import frule as frule
 from microgradpy.rules.registry import non_differentiable as non_differentiable
 from microgradpy.rules.registry import opt_out as opt_out
 from microgradpy.rules.registry import rrule as rrule
+from microgradpy.runtime.checkpoints import checkpointed as checkpointed
 from microgradpy.tangents.project_to import ProjectTo as ProjectTo
 from microgradpy.tangents.thunks import InplaceableThunk as InplaceableThunk
 from microgradpy.tangents.thunks import Thunk as Thunk

@@ -21,7 +21,7 @@ from microgradpy.errors import DifferentiationError
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const
 from microgradpy.ir.reasons import MayWrite
-from microgradpy.linking import emit_primal, load_adjoint
+from microgradpy.linking import emit_primal, link, load_adjoint
 from microgradpy.originals import builtins_in_place
 from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.pipeline import pair_of, primal_of, program_again, reverse_of
@@ -105,5 +105,5 @@ def _derived(function: types.FunctionType, unit: Unit, seed_is_selected: bool) -
         return None
     made, bindings = load_adjoint(unit, source, write_in_place(source.adjoint), f"{unit.name}_adjoint")
     # The text of a function may call its own adjoint by name, so this comes after the definition.
-    made.run.__globals__.update({other: value.function for other, value in bindings.items() if isinstance(value, Keeping)})
+    link(made.run, bindings)
     return Keeping(made.run, reverse.selected)

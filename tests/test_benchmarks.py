@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import checks, compiling, entry, jacobians, ordinary, ordinary_peer, rule_cases, rules
+from benchmarks import checks, compiling, entry, jacobians, memory, ordinary, ordinary_peer, rule_cases, rules
 from benchmarks.cases import CASES, Case
 from benchmarks.ordinary_checks import Differences
 from benchmarks.ordinary_programs import Program
@@ -188,3 +188,9 @@ def test_a_program_without_a_gradient_is_a_row_that_says_why() -> None:
     row = ordinary.measured(module, replace(CUBE, asked=refused), rounds=1)
     assert str(row) == "| cube | 2 times | | ValueError: not this | | | | |"
     assert ordinary.summary([row]) == "1 without a right gradient"
+
+
+@pytest.mark.parametrize("loop", [loop for loop in memory.LOOPS if loop is not memory.vectors])
+def test_checkpoints_take_less_memory(loop: Any) -> None:
+    found = memory.rows(loop, 4000, rounds=1)
+    assert found[0][0] == "none" and all(less > 1.0 for name, _, less, *_ in found if name in ("sqrt", "log"))

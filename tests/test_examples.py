@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
+PRINTING = [path for path in EXAMPLES if path.stem not in ("05_moons", "07_long_trajectory")]
 
 
 def run(example: Path, folder: Path, *options: str) -> str:
@@ -22,7 +23,7 @@ def run(example: Path, folder: Path, *options: str) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("example", [path for path in EXAMPLES if "moons" not in path.name], ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", PRINTING, ids=lambda path: path.stem)
 def test_example_runs_and_prints(example, tmp_path):
     picture = tmp_path / "pictures" / "picture.png"
     draws = "--output" in example.read_text()
@@ -37,3 +38,12 @@ def test_moons_reaches_its_accuracy_and_draws(tmp_path):
     assert float(reached) >= 97.0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert picture.stat().st_size > 10_000
+
+
+def test_the_long_trajectory_comes_close_in_little_memory(tmp_path):
+    picture = tmp_path / "pictures" / "trajectory.png"
+    printed = run(ROOT / "examples" / "07_long_trajectory.py", tmp_path, "--rounds", "10", "--output", str(picture))
+    kept, without = (float(number.replace(",", "")) for number in re.findall(r"([\d,]+)(?: KB| without)", printed))
+    assert kept * 5.0 < without
+    assert float(re.findall(r"round +10: ([\d.]+)", printed)[0]) < 0.5
+    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -192,13 +192,21 @@ def _undo_unit_for(adjoint: AdjointBuilder, call: UnitCall, cotangent: Value, is
             kinds[number] = bar_of_part(adjoint.kind(call.arguments[index]))
     half = adjoint.adjoint_half(unit, is_selected)
     handed = [index in call.passed for index, is_active in enumerate(unit.active) if is_active]
+    saved = call.saved if call.again is None else _saved_again(adjoint, call, call.again)
     if len(targets) == 1:
-        (bar,) = adjoint.operation(half, (call.saved, cotangent), kinds=tuple(kinds))
+        (bar,) = adjoint.operation(half, (saved, cotangent), kinds=tuple(kinds))
         adjoint.select(bar, all(half.value.gives_selected))
         _hand_over(adjoint, targets[0], bar, handed[0])
     else:
-        (bars,) = adjoint.operation(half, (call.saved, cotangent))
+        (bars,) = adjoint.operation(half, (saved, cotangent))
         unpack_into(adjoint, bars, tuple(targets), tuple(kinds), half.value.gives_selected, handed)
+
+
+def _saved_again(adjoint: AdjointBuilder, call: UnitCall, again: tuple[Value, ...]) -> Value:
+    """What is saved of a call, by making it once more."""
+    callee, *given = again
+    hint = call.saved.hint.removesuffix("_repeat") + "_saved"
+    return adjoint.operation(callee, tuple(given), hints=(hint,))[0]
 
 
 def unpack_into(

@@ -44,7 +44,8 @@ class Apart:
 
     The inputs `passed` are lists that it writes into, and the last parts of its result are these lists again; so are their
     cotangents, which the adjoint writes into, and returns. `kinds` is what its inputs are at least, in whatever call, and
-    `result` what is assumed of its result first."""
+    `result` what is assumed of its result first. Calls of it are made `again` in the adjoint.
+    If it `carries` so many of its first inputs, these are likely to come back, of the same kinds, with what is `besides`."""
 
     callee: FunctionType
     function: Function
@@ -54,6 +55,9 @@ class Apart:
     passed: tuple[int, ...] = ()
     kinds: tuple[Kind, ...] = ()
     result: Kind | None = None
+    again: bool = False
+    carries: int | None = None
+    besides: tuple[Kind, ...] = ()
 
 
 @final
@@ -94,7 +98,8 @@ class Dispatched:
 @dataclass(frozen=True, slots=True)
 class UnitCall:
     """A call of a function differentiated through its own source: `result, saved = f_primal(*arguments)`. The arguments
-    `passed` are lists that come back as the last parts of the result."""
+    `passed` are lists that come back as the last parts of the result. If it is made `again` in the adjoint, that is the
+    call there which gives what is saved."""
 
     result: Var
     saved: Var
@@ -102,6 +107,8 @@ class UnitCall:
     arguments: tuple[Value, ...]
     where: Location
     passed: tuple[int, ...] = ()
+    again: tuple[Value, ...] | None = None
+    """The callee and its arguments."""
 
 
 @final

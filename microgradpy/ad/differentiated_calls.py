@@ -20,7 +20,8 @@ import numpy as np
 
 from microgradpy.ad.atomic import is_atomic
 from microgradpy.ad.binding import Packed, bind_inputs, written_defaults
-from microgradpy.ad.calls import Apart, Build, Dispatched, Inlined, Item, UnitCall
+from microgradpy.ad.calls import Apart, Build, Dispatched, Inlined, Item, Unit, UnitCall
+from microgradpy.ad.checkpoints import function_in
 from microgradpy.ad.given_code import answers, asks_class
 from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder
@@ -48,6 +49,7 @@ from microgradpy.ir.kinds import (
     features_of_kind,
     has_open_tuples,
     holds_numbers,
+    is_immutable,
     is_key,
     is_list,
     is_list_of_numbers,
@@ -69,9 +71,11 @@ from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules import number_lists
 from microgradpy.rules.entries import Rule
 from microgradpy.rules.operators import matmul_of_any_ranks_rrule, matmul_rrule
-from microgradpy.rules.registry import rrule
+from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.rules.results import is_users_rule
+from microgradpy.runtime.checkpoints import first_run, reads_of, run_again, second_run
 from microgradpy.runtime.foreign import is_foreign
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, checkpointed_by
 from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import ANSWERED
@@ -291,14 +295,25 @@ def _named_only(rule: Rule) -> tuple[str, ...]:
     return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 
-def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
-    """Call a function through its own source where it has one and its parameters can be bound here."""
-    function = callee.value
-    if primal.services.inlines and is_plain(function) and not (primal.services.tracks and keeps_state_in_defaults(function)):
+def call_function(
+    primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords, made: Value | None = None
+) -> None:
+    """Call a function through its own source where it has one and its parameters can be bound here. It may be called by what
+    `checkpointed` has `made` of it."""
+    inner = None if primal.services.tracks else checkpointed_by(callee.value)
+    function = callee.value if inner is None else inner
+    again = made is not None or inner is not None
+    is_compiled = primal.services.inlines and is_plain(function) and not (again and goes_by_rule(function))
+    if is_compiled and not (primal.services.tracks and keeps_state_in_defaults(function)):
         bound = bind_inputs(function, arguments, dict(keywords), written_defaults(function))
-        if bound is not None and call_unit(primal, op, function, tuple(bound)):
+        if bound is not None and call_unit(primal, op, function, tuple(bound), again):
             return
-    dispatch(primal, op, callee, arguments, keywords)
+    dispatch(primal, op, callee if made is None else made, arguments, keywords)
+
+
+def goes_by_rule(function: FunctionType) -> bool:
+    """Whether something else than its source says how a function is differentiated."""
+    return rrule.has(function) or is_non_differentiable(function) or function in NESTED_DIFFERENTIATION
 
 
 def is_plain(function: object) -> bool:
@@ -324,6 +339,11 @@ def kind_returned(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, 
 def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[Value, ...], keywords: Keywords) -> bool:
     """Call a function that was defined in this one through its own source, giving it what it captured as arguments;
     whether the callee is such a function."""
+    found, callee = callee, function_in(primal, callee)
+    again = found is not callee
+    if isinstance(callee, Const):
+        call_function(primal, op, callee, arguments, keywords, found)
+        return True
     made = primal.producers.get(callee) if isinstance(callee, Var) else None
     if made is None or not isinstance(made.payload, ClosureBody) or not primal.services.inlines:
         return False
@@ -335,12 +355,12 @@ def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[
     function = primal.services.nested(body.code, name_of(callee))
     by_default = dict(zip((*names, *body.keyword_defaults), defaults, strict=True))
     bound = bind_inputs(function, arguments, dict(keywords), by_default)
-    return bound is not None and call_unit(primal, op, function, (*captured, *bound))
+    return bound is not None and call_unit(primal, op, function, (*captured, *bound), again)
 
 
 def call_apart(primal: PrimalBuilder, op: Op, apart: Apart) -> None:
     """Call a function with parts of its arguments, which it cannot be called with in any other way."""
-    if not call_unit(primal, op, apart, primal.inputs(op)[0]):
+    if not call_unit(primal, op, apart, primal.inputs(op)[0], apart.again):
         name = apart.callee.__name__
         why = f"`{name}` cannot be called with parts of its arguments"
         raise NeedsTracking(MayWrite(name, (reason_at(TRACKED, op.where, why),)))
@@ -354,8 +374,11 @@ def kind_given(primal: PrimalBuilder, value: Value | Packed) -> Kind:
     return TupleOf(kinds) if value.keys is None else dict_of(zip(value.keys, kinds, strict=True))
 
 
-def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, bound: tuple[Value | Packed, ...]) -> bool:
-    """Call the primal of a function; whether it has one that does all of what the function does."""
+def call_unit(
+    primal: PrimalBuilder, op: Op, called: FunctionType | Apart, bound: tuple[Value | Packed, ...], again: bool = False
+) -> bool:
+    """Call the primal of a function, and let the adjoint do so `again`; whether it has one that does all of what the function
+    does."""
     function = called.callee if isinstance(called, Apart) else called
     if primal.services.tracks and (is_generator(function.__code__) or any(isinstance(value, Packed) for value in bound)):
         return False
@@ -378,13 +401,18 @@ def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, bound
         return False  # it may raise after it has written, which the dispatcher deals with
     arguments = tuple(_pack(primal, value) if isinstance(value, Packed) else value for value in bound)
     given = tuple(map(primal.to_be_kept, arguments))
-    (pair,) = primal.operation(primal.services.half(unit), given, from_user=True)
-    result = primal.define(op.result, in_terms_of(unit.result_kind, symbols), unit.result_active)
     hint = op.result.hint or function.__name__.strip("<>")
-    saved = primal.variable(UNKNOWN, f"{hint}_saved")
+    if again and primal.services.repeats:
+        callee, given, repeated = _repeated(primal, unit, function, given)
+    else:
+        callee, repeated = primal.services.half(unit), None
+    (pair,) = primal.operation(callee, given, from_user=True)
+    result = primal.define(op.result, in_terms_of(unit.result_kind, symbols), unit.result_active)
+    saved = primal.variable(UNKNOWN, f"{hint}_saved" if repeated is None else f"{hint}_repeat")
     primal.emit(Opcode.UNPACK, (pair,), (result, saved))
     if result in primal.active or primal.services.tracks:
-        primal.record(UnitCall(result, saved, unit, arguments, op.where, passed))
+        repeated = (_SECOND_RUN, saved) if repeated == () else repeated
+        primal.record(UnitCall(result, saved, unit, arguments, op.where, passed, repeated))
     return True
 
 
@@ -397,6 +425,22 @@ def _had_better_wait(primal: PrimalBuilder, function: FunctionType, kinds: tuple
     if not primal.services.tracks or len(function.__code__.co_code) < _LONG:
         return False
     return any(isinstance(kind, Unknown) for kind in kinds) and not primal.services.is_being_made(function)
+
+
+_SECOND_RUN, _RUN_AGAIN = function_constant(second_run), function_constant(run_again)
+
+
+def _repeated(
+    primal: PrimalBuilder, unit: Unit, function: FunctionType, given: tuple[Value, ...]
+) -> tuple[Const, tuple[Value, ...], tuple[Value, ...]]:
+    """What calls the primal of a unit that is going to be run again, with what, and the call that does so; nothing for that if
+    it is told by what the first call has given besides the value."""
+    half = primal.services.half(unit)
+    is_told = all(isinstance(kind, Array) or is_immutable(kind) for kind in map(primal.kind, given))
+    if is_told and primal.services.is_repeatable(unit):
+        return half, given, (_RUN_AGAIN, half, *given)
+    reads = reads_of(function)
+    return function_constant(first_run), (half, Const(reads, "reads", reads), *given), ()
 
 
 def _may_be_filled(kind: Kind) -> bool:

@@ -68,7 +68,8 @@ class Services(Protocol):
     """What the primal asks of the compiler. `tracks`: cotangents of mutable objects are in shadows, so that anything may be
     written into; otherwise, one that may write has no primal. `explains`: that is asked for its reasons.
     `is_root`: the function is the one that the user differentiates; `is_users`: it is written in no library of Python's.
-    `trusts`: it is the text of a rule, all that it calls changes nothing that it is given."""
+    `trusts`: it is the text of a rule, all that it calls changes nothing that it is given. `repeats`: the adjoint runs what is
+    checkpointed again."""
 
     inlines: bool
     tracks: bool
@@ -77,6 +78,7 @@ class Services(Protocol):
     is_root: bool
     is_users: bool
     trusts: bool
+    repeats: bool
 
     def unit(self, function: FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | MayWrite | None:
         """The compiled callee, or None if it has to be called through the dispatcher. One that writes has none, unless that is
@@ -90,6 +92,9 @@ class Services(Protocol):
 
     def nested(self, code: CodeType, name: str) -> FunctionType:
         """A function of this code, with empty cells, to be compiled."""
+
+    def is_repeatable(self, unit: Unit) -> bool:
+        """Whether nothing but its inputs decides on what a unit gives, and nobody sees that it runs."""
 
     def half(self, unit: Unit) -> Const:
         """The constant that stands for the unit's primal."""

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.ad.calls import Apart, Attribute, Item
+from microgradpy.ad.checkpoints import CHECKPOINT, lower_checkpointed
 from microgradpy.ad.differentiated_calls import (
     active_by_position,
     asks_a_class,
@@ -224,6 +225,8 @@ def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         raise needs_tracking(op, "a caught exception", why)
     if op.payload == RAISED:
         primal.plain(op, kind=UNKNOWN)
+    elif callee == CHECKPOINT and lower_checkpointed(primal, op):
+        pass
     elif is_hashable(function) and function in OUT_OF_PLACE:
         _augmented(primal, op, OUT_OF_PLACE[function])
     elif is_flat(op):

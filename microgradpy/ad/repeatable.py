@@ -40,6 +40,11 @@ def is_repeatable(function: Function) -> bool:
     return all(_is_repeatable(statement, function.kinds, pairs) for statement in statements)
 
 
+def reads_module(function: Function) -> bool:
+    """Whether a primal reads variables of modules when it runs."""
+    return any(isinstance(statement, Op) and statement.callee is Opcode.GLOBAL for statement in walk(function.body))
+
+
 def _calls_unit(statement: Statement) -> bool:
     """Whether a statement calls the primal of a unit, for its value and what is saved."""
     callee = statement.callee if isinstance(statement, Op) else None

@@ -66,6 +66,15 @@ def bind_unassigned(function: Function) -> Function:
     return replace(function, body=_Binder(bound, connected(set(bound), flows, forward=True)).region(function.body))
 
 
+def bind_all(function: Function) -> Function:
+    """The function with all variables bound on every path, as other functions may be given them."""
+    flows = flows_in(function.body)
+    maybe = maybe_undefined(flows)
+    if not maybe:
+        return function
+    return replace(function, body=_Binder(maybe, connected(maybe, flows, forward=True)).region(function.body))
+
+
 def check_unassigned_captures(function: Function, kinds: Sequence[Kind]) -> Function:
     """The function with its reads of captured variables checked, as far as these have no value. `kinds` are those of the
     inputs, the captured variables first."""

@@ -18,7 +18,7 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -89,21 +89,32 @@ def _wanted(f: Any, args: tuple[Any, ...]) -> Wanted:
     return (True,) * len(args) if type(f) is types.FunctionType and f.__closure__ is not None else None
 
 
-def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    checkpoint: Literal["sqrt", "log"] | int | None = None,
+) -> Callable[..., Any]:
     """As `microgradpy.api.grad`."""
-    return _held(f, "grad", argnums, has_aux)
+    return _held(f, "grad", argnums, has_aux, checkpoint)
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    checkpoint: Literal["sqrt", "log"] | int | None = None,
 ) -> Callable[..., tuple[Any, Any]]:
     """As `microgradpy.api.value_and_grad`."""
-    return _held(f, "value_and_grad", argnums, has_aux)
+    return _held(f, "value_and_grad", argnums, has_aux, checkpoint)
 
 
-def _held(f: Callable[..., Any], name: str, argnums: Any, has_aux: bool) -> Callable[..., Any]:
-    if type(f) is not types.FunctionType or has_aux is not False or not _CACHE.is_usable():
-        made: Callable[..., Any] = getattr(_api(), name)(f, argnums, has_aux)
+def _held(f: Callable[..., Any], name: str, argnums: Any, has_aux: bool, checkpoint: Any) -> Callable[..., Any]:
+    is_usual = has_aux is False and checkpoint is None
+    if type(f) is not types.FunctionType or not is_usual or not _CACHE.is_usable():
+        made: Callable[..., Any] = getattr(_api(), name)(f, argnums, has_aux, checkpoint=checkpoint)
         return made
     held = _Held(f, name, argnums)
 

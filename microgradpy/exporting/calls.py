@@ -18,6 +18,7 @@ from microgradpy.boundary import is_library
 from microgradpy.codegen.bindings import make_function
 from microgradpy.ir.nodes import Location
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.checkpoints import first_run
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed
 from microgradpy.runtime.matching import values_of
 from microgradpy.runtime.opaque import apply_unchanged, call_unchanged
@@ -87,6 +88,8 @@ def dispatcher_refusal(value: Any, *, has_examples: bool) -> tuple[str, str] | N
         return found, "Give the arguments one by one instead of by stars, or call what takes the whole sequence."
     if value in DISPATCHERS or needs_run(value):
         return found, _WITH_EXAMPLES if has_examples else _WITHOUT_EXAMPLES
+    if value is first_run:
+        return "a look at what a checkpointed function may read besides its arguments", "Pass it all as arguments."
     return ("a function that is made when it runs", CLOSURE_REMEDY) if value is make_function else None
 
 

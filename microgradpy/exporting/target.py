@@ -21,6 +21,7 @@ from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, TupleOf, carries_nothing
 from microgradpy.ir.nodes import Location
 from microgradpy.runtime.dispatch import value_kind
+from microgradpy.runtime.markers import checkpointed_by
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.object_graph import PLAIN
 from microgradpy.state.reachable_writes import may_write
@@ -107,7 +108,8 @@ def target_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | No
 
 def _function(f: Any) -> types.FunctionType:
     if isinstance(f, types.FunctionType):
-        return f
+        inner = checkpointed_by(f)
+        return f if inner is None else _function(inner)
     name = getattr(f, "__name__", type(f).__name__)
     if isinstance(f, types.MethodType) or isinstance(getattr(type(f), "__call__", None), types.FunctionType):  # noqa: B004
         raise MissingRuleError(

@@ -28,13 +28,14 @@ from microgradpy.runtime.bars import Back as Back
 from microgradpy.runtime.bars import Bars as Bars
 from microgradpy.runtime.bars import Entry, Pullback, Resolve, Resolved, given_to, is_nothing, nothing, with_bars
 from microgradpy.runtime.bars import Wanted as Wanted
+from microgradpy.runtime.checkpoints import by_checkpoint
 from microgradpy.runtime.foreign import is_foreign, refusal_of_foreign
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.known_callees import CALLED, is_known, note, note_owned
 from microgradpy.runtime.known_calls import by_what_is_known
 from microgradpy.runtime.libraries import is_of_large_library, refusal_of_library
 from microgradpy.runtime.lookup_cache import LookupCache, takes
-from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.markers import CHECKPOINTED, NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import call_unchanged, check_spread
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.replacements import call_by_keys
@@ -102,6 +103,8 @@ class Dispatcher(Resolve):
             case types.FunctionType():
                 if f in NESTED_DIFFERENTIATION:
                     return self.by_definition(f, args, kwargs, wanted, keywords_wanted)
+                if f in CHECKPOINTED and not self.tracks:
+                    return by_checkpoint(f, args, kwargs, self, wanted, keywords_wanted)
                 if is_foreign(f):
                     return self.opaque(f, args, kwargs)
                 return self.entry(f, args, kwargs, wanted, keywords_wanted)
@@ -162,7 +165,7 @@ class Dispatcher(Resolve):
         """Note of a callee what is known while the rules have this version: that it has none."""
         if type(f) is types.MethodType:
             note_owned(version, f.__func__)
-        if type(f) is not types.FunctionType or f in NESTED_DIFFERENTIATION or is_foreign(f):
+        if type(f) is not types.FunctionType or f in NESTED_DIFFERENTIATION or f in CHECKPOINTED or is_foreign(f):
             return
         if not rrule.has(f) and not str(f.__module__).startswith("numpy"):
             note(CALLED, version, f)

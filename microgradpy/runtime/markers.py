@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 from weakref import WeakSet
 
@@ -23,3 +24,13 @@ RETURN_ARGUMENTS: set[Any] = set()
 
 FOR_WHOLE_RUNS: WeakSet[Any] = WeakSet()
 """Contexts that change how functions are run and compiled: they come too late in a function that has been compiled."""
+
+CHECKPOINTED: WeakSet[Any] = WeakSet()
+"""What `checkpointed` has made: functions of the one that they hold in their only cell."""
+
+
+def checkpointed_by(f: Any) -> Any:
+    """The function that such a one calls; None for any other callable."""
+    if not isinstance(f, FunctionType) or f not in CHECKPOINTED or not f.__closure__:
+        return None
+    return f.__closure__[0].cell_contents

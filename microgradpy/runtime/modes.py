@@ -32,7 +32,8 @@ NAN, NAN_OR_INFINITY = "nan", "nan or infinity"
 class _Run(threading.local):
     """`is_inside`: a primal is running that does not track writes, since none was found that may happen in it. `is_pushing`: a
     pullback is asked for what forward mode wants to know. `assumed`: what the unit that runs was compiled on the assumption of,
-    and the same of what called it. `texts`: text was made of what may be differentiated. `zeros`: pullbacks keep the zeros of
+    and the same of what called it. `texts`: text was made of what may be differentiated. `repeats`: pullbacks will
+    run functions again that may read more than they are given. `zeros`: pullbacks keep the zeros of
     selections (None if they do not), in the seed too if it is true. `gives_selected`: so may what the last one has given.
     `callee`: what is differentiated. `library_units`: how many functions of large libraries it has reached."""
 
@@ -43,6 +44,7 @@ class _Run(threading.local):
     library_units = 0
     assumed: Any = ()
     texts = False
+    repeats = False
     zeros: bool | None = None
     gives_selected = True
     mode = Mode()

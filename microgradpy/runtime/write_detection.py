@@ -21,6 +21,7 @@ from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError
 from microgradpy.ir.random_sources import is_source
 from microgradpy.runtime.bytecode import names_in, writes
+from microgradpy.runtime.markers import checkpointed_by
 from microgradpy.tangents.memory_order import copied
 from microgradpy.tangents.projection import fields_of
 
@@ -164,24 +165,37 @@ def _seen_by(f: Any) -> list[Any]:
 def _function_of(f: Any) -> tuple[Any, types.FunctionType | None]:
     """The object that a callee is or belongs to, and the function with its code, if it has any."""
     if isinstance(f, types.FunctionType):
-        return None, f
+        return None, _of_user(f)
     if isinstance(f, types.MethodType):
         return f.__self__, f.__func__ if isinstance(f.__func__, types.FunctionType) else None
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
     return f, call if isinstance(call, types.FunctionType) else None
 
 
+def _of_user(function: types.FunctionType) -> types.FunctionType:
+    """The function that `checkpointed` has wrapped, or the function itself."""
+    inner = checkpointed_by(function)
+    return inner if isinstance(inner, types.FunctionType) else function
+
+
 def _walk(values: Iterable[Any]) -> Iterator[Any]:
+    """Some values and what they hold, each once, without generators of random numbers, which change when they are used."""
+    return (value for value in reached(values) if not is_source(value))
+
+
+def reached(values: Iterable[Any]) -> Iterator[Any]:
     """Some values and what they hold, each once."""
     waiting, seen = list(values), set[int]()
     while waiting:
         value = waiting.pop()
-        if type(value) in _NUMBERS or id(value) in seen or isinstance(value, _UNCHANGING) or is_source(value):
+        if type(value) in _NUMBERS or id(value) in seen or isinstance(value, _UNCHANGING):
             continue
         seen.add(id(value))
         yield value
         match value:
             case np.ndarray() | np.ufunc():
+                continue
+            case _ if is_source(value):
                 continue
             case types.FunctionType(__closure__=None):
                 continue
@@ -216,4 +230,4 @@ def _called_by(function: types.FunctionType, owner: type, seen: set[types.CodeTy
         of_owner = None if owner is types.NoneType else inspect.getattr_static(owner, name, None)
         for found in (function.__globals__.get(name), of_owner):
             if isinstance(found, types.FunctionType) and not str(found.__module__).startswith(_PACKAGE):
-                yield from _called_by(found, owner, seen)
+                yield from _called_by(_of_user(found), owner, seen)

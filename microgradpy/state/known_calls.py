@@ -21,7 +21,7 @@ from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.iterators import walked
 from microgradpy.runtime.known_callees import CALLED, is_known, is_known_method, note, note_owned, of_method
 from microgradpy.runtime.lookup_cache import LookupCache
-from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.markers import CHECKPOINTED, NESTED_DIFFERENTIATION
 from microgradpy.runtime.members import member_of
 from microgradpy.runtime.rule_calls import by_known_rule, of_python_numbers
 from microgradpy.state.known_access import ACCESS, by_bound_method, by_known_function, is_ordinary, known_item, run_known
@@ -72,7 +72,7 @@ def note_callee(version: int, f: Any) -> None:
     """Note what was called while the rules had this version, and has no rule."""
     match f:
         case types.FunctionType():
-            if f not in NESTED_DIFFERENTIATION and not is_foreign(f):
+            if f not in NESTED_DIFFERENTIATION and f not in CHECKPOINTED and not is_foreign(f):
                 note(CALLED, version, f)
                 if f.__code__.co_flags & inspect.CO_NESTED and not is_wrapper(f):
                     note(CALLED, version, f.__code__)

@@ -28,6 +28,7 @@ from tests.programs import (
     signals,
     signatures,
     sums,
+    two_runs,
 )
 from tests.programs.table import PROGRAMS, Program
 
@@ -59,4 +60,5 @@ __all__ = [
     "signals",
     "signatures",
     "sums",
+    "two_runs",
 ]
