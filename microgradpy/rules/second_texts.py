@@ -16,18 +16,21 @@ from __future__ import annotations
 
 import ast
 import inspect
+import operator
 import textwrap
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from microgradpy.codegen.loading import load
-from microgradpy.errors import MissingRuleError
+from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.rules.entries import Rule
 from microgradpy.rules.nested import differentiated_text
 from microgradpy.rules.results import place_of
 from microgradpy.tangents.thunks import computed
-from microgradpy.tangents.types import is_structural_zero
+from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
 
 Wanted = tuple[bool, ...]
 _made: dict[tuple[Any, Wanted | None], FunctionType] = {}
@@ -37,17 +40,40 @@ def bars_and_back(
     rule: Rule, wanted: Wanted | None, y_bar: Any, y: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], Back]:
     """The cotangents of the arguments of a call with the value `y` by the text of its rule, and what gives for their own
-    cotangents those of the seed, of the value, and a tuple of those of the arguments."""
+    cotangents those of the seed, of the value, and a tuple of those of the arguments: of all of these, since arguments without
+    a tangent may be differentiated, too. Where that cannot be, theirs is not implemented."""
     count = len(args)
-    flags = (True, True, *(wanted or (True,) * count))
-    found, back = differentiated_text(bars_of(rule, wanted), flags, (y_bar, y, *args), kwargs)
+    text, given = bars_of(rule, wanted), (y_bar, y, *args)
+    chosen = wanted or (True,) * count
+    others = tuple(not flag and _has_numbers(x) for flag, x in zip(chosen, args, strict=True))
+    try:
+        flags = tuple(map(operator.or_, chosen, others))
+        found, back = differentiated_text(text, (True, True, *flags), given, kwargs)
+        others = (False,) * count
+    except DifferentiationError:
+        if not any(others):
+            raise
+        found, back = differentiated_text(text, (True, True, *chosen), given, kwargs)
 
     def second_back(seeds: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
-        given = (None if is_structural_zero(bar) else seed for bar, seed in zip(found[1:], seeds, strict=False))
-        seed_bar, value_bar, *arg_bars = back(filled((None, *given), len(found)))
-        return seed_bar, value_bar, filled(arg_bars, count)
+        seeded = (None if is_structural_zero(bar) else seed for bar, seed in zip(found[1:], seeds, strict=False))
+        seed_bar, value_bar, *arg_bars = back(filled((None, *seeded), len(found)))
+        pairs = zip(filled(arg_bars, count), others, strict=True)
+        return seed_bar, value_bar, tuple(_NOT_IMPLEMENTED if is_other else bar for bar, is_other in pairs)
 
     return filled(found[1:], count), second_back
+
+
+_NOT_IMPLEMENTED = NotImplementedTangent("it would be a second derivative, with respect to an argument that has no tangent")
+
+
+def _has_numbers(x: Any) -> bool:
+    """Whether an argument may be differentiated."""
+    if isinstance(x, list | tuple):
+        return any(map(_has_numbers, x))
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "fciuO"
+    return isinstance(x, int | float | complex | np.number) and not isinstance(x, bool)
 
 
 Back = Callable[[tuple[Any, ...]], tuple[Any, Any, tuple[Any, ...]]]

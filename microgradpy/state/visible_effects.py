@@ -25,7 +25,7 @@ _COMPUTE = frozenset((
     "_bisect", "_collections", "_functools", "_heapq", "_operator",
 ))  # fmt: skip
 _SEEN_BUILTINS = frozenset((
-    "breakpoint", "compile", "eval", "exec", "exit", "globals", "help", "id", "input", "locals", "open", "print", "quit",
+    "breakpoint", "compile", "eval", "exec", "exit", "globals", "help", "input", "locals", "open", "print", "quit",
     "vars", "__import__",
 ))  # fmt: skip
 _SEEN_OF_NUMPY = frozenset((

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import DifferentiationError, MutationError, grad, gradient, hvp, jvp, pullback, stop_gradient
+from microgradpy import DifferentiationError, MutationError, grad, gradient, hvp, jvp, nested, pullback, stop_gradient
 from tests import finite_differences as fd
 from tests.nested.programs import PROGRAMS, with_a_rule_inside
 from tests.ways import ALL, chosen
@@ -46,6 +46,23 @@ def test_in_other_ways(name: str, way: str) -> None:
     wanted = by_differences(f, x)
     with ALL[way]():
         check(f, x, wanted)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_by_rules_that_are_found_at_run_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All operations of the texts of second order are left to run time: right or refused."""
+    monkeypatch.setattr(nested, "changed_mode", lambda **_: contextlib.nullcontext())
+    f, x = BY_NAME[name]
+    wanted = by_differences(f, x)
+    with ALL["dispatched"](), contextlib.suppress(DifferentiationError):
+        check(f, x, wanted)
+
+
+def test_what_has_no_tangent_is_differentiated() -> None:
+    """A cotangent of `x`, which does not move, was missing where the product is left to run time."""
+    with_a_cast = lambda x: jvp(lambda t: np.float32(t) * t * x, (1.3,), (1.0,))[1]  # noqa: E731
+    assert gradient(with_a_cast, 2.0) == (pytest.approx(2.6),)
+    assert gradient(lambda x: grad(lambda t: np.float32(t) * t * x)(x), 1.3) == (pytest.approx(5.2),)
 
 
 @pytest.mark.parametrize("name", NAMES)
