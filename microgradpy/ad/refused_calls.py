@@ -21,6 +21,7 @@ from microgradpy.originals import is_library
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime import opaque
 from microgradpy.runtime.constructors import CALL_FINALISER, finalised, has_finaliser
+from microgradpy.runtime.dispatch import DIFFERENTIATE_BY, NESTED
 from microgradpy.runtime.markers import FOR_WHOLE_RUNS, NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import REPLACE_OUTSIDE
 from microgradpy.runtime.writes import written_argument
@@ -49,8 +50,8 @@ def refuse_call(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
         primal.refuse(
             op,
             opaque.refuse_syntax,
-            "differentiation inside differentiated code",
-            "Differentiate the outer function only, or pass what the inner gradient needs through stop_gradient.",
+            f"{NESTED} ({name_of(callee)})",
+            DIFFERENTIATE_BY,
         )
     elif function in FOR_WHOLE_RUNS:
         primal.refuse(

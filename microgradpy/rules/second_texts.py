@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import operator
 import textwrap
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -42,25 +41,36 @@ def bars_and_back(
     """The cotangents of the arguments of a call with the value `y` by the text of its rule, and what gives for their own
     cotangents those of the seed, of the value, and a tuple of those of the arguments: of all of these, since arguments without
     a tangent may be differentiated, too. Where that cannot be, theirs is not implemented."""
-    count = len(args)
+    count, chosen = len(args), wanted or (True,) * len(args)
     text, given = bars_of(rule, wanted), (y_bar, y, *args)
-    chosen = wanted or (True,) * count
     others = tuple(not flag and _has_numbers(x) for flag, x in zip(chosen, args, strict=True))
+    tried = tuple(flag or (other and not _is_whole(x)) for flag, other, x in zip(chosen, others, args, strict=True))
+
+    def of(flags: tuple[bool, ...]) -> tuple[Any, Any]:
+        return differentiated_text(text, (True, True, *flags), given, kwargs)
+
+    def second(flags: tuple[bool, ...], seeds: tuple[Any, ...]) -> tuple[Any, ...]:
+        bars, back = (found, first) if flags == tried else of(flags)
+        seeded = (None if is_structural_zero(bar) else seed for bar, seed in zip(bars[1:], seeds, strict=False))
+        seed_bar, value_bar, *arg_bars = back(filled((None, *seeded), len(bars)))
+        known = zip(filled(arg_bars, count), others, flags, strict=True)
+        return seed_bar, value_bar, tuple(_NOT_IMPLEMENTED if other and not flag else bar for bar, other, flag in known)
+
+    def second_back(seeds: tuple[Any, ...]) -> tuple[Any, ...]:
+        try:
+            return second(tried, seeds)
+        except DifferentiationError:
+            if tried == chosen:
+                raise
+            return second(chosen, seeds)
+
     try:
-        flags = tuple(map(operator.or_, chosen, others))
-        found, back = differentiated_text(text, (True, True, *flags), given, kwargs)
-        others = (False,) * count
+        found, first = of(tried)
     except DifferentiationError:
-        if not any(others):
+        if tried == chosen:
             raise
-        found, back = differentiated_text(text, (True, True, *chosen), given, kwargs)
-
-    def second_back(seeds: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
-        seeded = (None if is_structural_zero(bar) else seed for bar, seed in zip(found[1:], seeds, strict=False))
-        seed_bar, value_bar, *arg_bars = back(filled((None, *seeded), len(found)))
-        pairs = zip(filled(arg_bars, count), others, strict=True)
-        return seed_bar, value_bar, tuple(_NOT_IMPLEMENTED if is_other else bar for bar, is_other in pairs)
-
+        tried = chosen
+        found, first = of(chosen)
     return filled(found[1:], count), second_back
 
 
@@ -74,6 +84,10 @@ def _has_numbers(x: Any) -> bool:
     if isinstance(x, np.ndarray):
         return x.dtype.kind in "fciuO"
     return isinstance(x, int | float | complex | np.number) and not isinstance(x, bool)
+
+
+def _is_whole(x: Any) -> bool:
+    return isinstance(x, int | np.integer) or (isinstance(x, np.ndarray) and x.dtype.kind in "iu")
 
 
 Back = Callable[[tuple[Any, ...]], tuple[Any, Any, tuple[Any, ...]]]

@@ -371,11 +371,12 @@ def without_rule(f: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 NESTED = "differentiation inside differentiated code"
+DIFFERENTIATE_BY = "Call gradient, grad(f), pullback or jvp there, which have derivatives themselves; or stop_gradient(x)."
 
 
 def nested(f: Any) -> DifferentiationError:
     return UnsupportedSyntaxError(
         f"{NESTED} ({getattr(f, '__qualname__', f)})",
         None,
-        "Differentiate the outer function only, or pass what the inner gradient needs through stop_gradient.",
+        DIFFERENTIATE_BY,
     )

@@ -40,6 +40,8 @@ def iterated_tangent(x: Any, position: int, x_dot: Any) -> Any:
 def function_tangent(function: Any, names: tuple[str, ...], keys: tuple[Any, ...], dots: tuple[Any, ...]) -> Tangent | None:
     """The tangent of a function that was made over differentiated values: one for each captured variable, or with a key for
     one of its defaults."""
+    if is_structural_zero(dots):
+        return None
     fields = {name: dot for name, key, dot in zip(names, keys, dots, strict=True) if key is None and dot is not None}
     defaults = {key: dot for key, dot in zip(keys, dots, strict=True) if key is not None and dot is not None}
     positional = tuple(defaults.get(place) for place in range(len(function.__defaults__ or ())))

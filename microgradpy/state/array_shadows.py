@@ -62,6 +62,8 @@ class ArrayShadows:
         that can be done."""
         if type(x) is not np.ndarray or x.base is not None or id(x) in self.entries or id(x) in self.memories:
             return False
+        if type(d) is not np.ndarray:  # of an array without axes: arithmetic gives a number, into which nobody can write
+            return False
         if d.dtype.char != "d" or x.dtype != d.dtype or d.shape != x.shape or not x.flags.c_contiguous:
             return False
         if not (is_given and d.flags.c_contiguous):

@@ -139,8 +139,9 @@ def test_arrays_that_were_changed_since_are_noticed(exported: Any) -> None:
 
 
 def appended(u, k):
-    items = [[u[0]]]
-    items[0].append(u[1] * k)
+    items = [[u[0]], [u[1]]]
+    chosen = items[0] if k > 0.1 else items[1]
+    chosen.append(u[1] * k)
     return items[0][0] * items[0][1]
 
 

@@ -392,3 +392,10 @@ def in_place_power_iteration(m, k):
         v /= np.sqrt(v @ v)
     a -= np.outer(v, v) * (v @ a @ v)
     return np.sum(a * a)
+
+
+@program(np.array(0.9), 1.7, features="array without axes, in place, read beside a product")
+def sum_in_an_array_without_axes(x, k):
+    total = np.zeros_like(x)
+    total += x * x * k
+    return np.exp(x) * total
