@@ -118,6 +118,8 @@ def given(value: Any, namespace: dict[str, Any], inside: tuple[int, ...] = ()) -
     if not is_own or differentiates(value) or shared_names(value.__code__, namespace):
         return Given(value)
     cells = value.__closure__ or ()
+    if any(value_in(cell) is value for cell in cells):
+        return Given(value)  # it calls itself, by a unit of its own
     parts = tuple(given(value_in(cell), namespace, (*inside, id(value))) for cell in cells)
     return Given(value, parts, is_function=True)
 
@@ -285,6 +287,6 @@ class _Builder:
         inner, checks = instrumented(function)
         self.checks += checks
         names = function.__code__.co_freevars
-        parts = tuple(self.value(part, fresh(name, True)) for name, part in zip(names, each.parts, strict=True))
+        parts = tuple(self.value(part, fresh(name)) for name, part in zip(names, each.parts, strict=True))
         self.made.append(Op(Opcode.CLOSURE, parts, (var,), payload=ClosureBody(inner, function.__code__)))
         return var

@@ -171,8 +171,9 @@ class Place:
         chosen = range(self.count - first) if numbers is None else {number % (self.count - first) for number in numbers}
         of_arguments = tuple([own] * first + [number in chosen for number in range(self.count - first)])
         found = list(active_inputs(self.bound, of_arguments, own))
-        if own:
-            found[: self.bound.captured] = map(may_be_active, self.bound.values[: self.bound.captured])
+        if own:  # and what the callable has captured, or holds as defaults
+            for number in (*range(self.bound.captured), *self.bound.defaults.values()):
+                found[number] = may_be_active(self.bound.values[number])
         if self.read is not None:
             found = list(self.read.pattern.spread(tuple(found)))
         elif self.given is not None:
@@ -204,11 +205,10 @@ class Place:
         itself = self_cells(function) if self.bound.captured else []
         names = function.__code__.co_freevars if self.bound.captured else ()
         captured = [own_dot if name in itself else fields.pop(name, None) for name in names]
-        if any(not is_structural_zero(dot) for dot in fields.values()):
-            raise DifferentiationError(
-                f"a default of {function.__qualname__} moves, and so does its derivative", place_of(function), "Pass it."
-            )
         found = input_tangents(self.bound, captured, (*leading, *rest))
+        of_defaults = {**dict(enumerate(fields.get("__defaults__") or ())), **(fields.get("__kwdefaults__") or {})}
+        for key, number in self.bound.defaults.items():
+            found[number] = of_defaults.get(key)
         for name, dot in ({} if is_structural_zero(named) else named).items():
             found[self.bound.names[name]] = dot
         if self.given is not None:

@@ -89,6 +89,14 @@ def kept_in_a_list(x):
     return sum(g * g for g in out)
 
 
+@at(1.3)
+def of_a_default(x):
+    def f(t, scale=x * x):
+        return t**3 * scale
+
+    return grad(f)(2.0) * gradient(lambda t, *, k=x: t**2 * k, x)[0]
+
+
 @at(1.1)
 def of_a_loop(x):
     def powers(t):

@@ -20,7 +20,7 @@ NAMES = [f"{f.__name__}-{number}" for number, (f, _) in enumerate(PROGRAMS)]
 BY_NAME = dict(zip(NAMES, PROGRAMS, strict=True))
 REFUSED_IN_THIRD_ORDER = {
     "beside_writes", "by_pullback", "of_a_dict", "made_and_handed_on", "jacobians", "hessians", "of_a_partial", "with_values",
-    "of_several_arguments", "with_keywords", "in_a_loop", "of_a_cell", "products_with_hessians", "third_order",
+    "of_several_arguments", "with_keywords", "in_a_loop", "of_a_default", "of_a_cell", "products_with_hessians", "third_order",
 }  # fmt: skip
 """What leaves something to run time."""
 
