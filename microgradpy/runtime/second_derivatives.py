@@ -54,7 +54,7 @@ def pushed_rrule(f: Any, f_dot: Any, args: Parts, dots: Dots, kwargs: dict[str, 
 
 _X, _DOT = np.array([0.5, 1.5]), np.array([1.0, -0.5])
 examples(pushed, (np.sin, None, (_X,), (_DOT,), {}), (np.prod, None, (_X,), (_DOT,), {}))
-example(pushed, max, None, (0.5, 1.5), (1.0, 0.5), {})
+example(pushed, np.maximum, None, (_X, 1.2), (_DOT, 0.5), {})
 
 
 def _product_rrule(x: Any, y: Any) -> Any:

@@ -73,7 +73,7 @@ def test_no_combination_is_wrong(batch: range) -> None:
 
 
 def test_most_have_all_combinations() -> None:
-    found = [each for number in range(12) for each in judged(number)]
+    found = [each for number in range(4) for each in judged(number)]
     for combination in (*COMBINATIONS, forward_over_forward):
         outcomes = [is_there for name, is_there in found if name == combination.__name__]
         assert sum(outcomes) >= 0.8 * len(outcomes), combination.__name__

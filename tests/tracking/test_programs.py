@@ -20,7 +20,8 @@ from tests.programs.mutation import MUTATION
 from tests.random_programs import random_program
 from tests.ways import some
 
-ROWS = [*PROGRAMS, *MUTATION]
+ROWS = [row for row in (*PROGRAMS, *MUTATION) if not row.id.startswith("left_by_break")]
+"""But for those that leave a generator: a trace keeps what a program has made, so that it is closed later (docs/tracking.md)."""
 
 
 def outcome(call: Callable[[], Any], args: tuple[Any, ...]) -> tuple[str, str, str]:
