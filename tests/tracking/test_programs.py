@@ -21,7 +21,8 @@ from tests.random_programs import random_program
 from tests.ways import some
 
 ROWS = [row for row in (*PROGRAMS, *MUTATION) if not row.id.startswith("left_by_break")]
-"""But for those that leave a generator: a trace keeps what a program has made, so that it is closed later (docs/tracking.md)."""
+"""But for those that leave a generator: a trace keeps what a program has made, so that it is closed later
+(docs/tracking.md)."""
 
 
 def outcome(call: Callable[[], Any], args: tuple[Any, ...]) -> tuple[str, str, str]:
