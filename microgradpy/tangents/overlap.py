@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,13 @@ def is_written_twice(x: Any) -> bool:
     """Whether a write into an array, or into one in a tuple, may write a place twice."""
     if type(x) is tuple:
         return any(map(is_written_twice, x))
-    return isinstance(x, np.ndarray) and x.base is not None and x.flags.writeable and overlaps_itself(x)
+    return isinstance(x, np.ndarray) and x.base is not None and overlaps_itself(x) and _is_writeable(x)
+
+
+def _is_writeable(x: np.ndarray[Any, Any]) -> bool:
+    with warnings.catch_warnings():  # of what NumPy has broadcast, it warns whoever asks
+        warnings.simplefilter("ignore", FutureWarning)
+        return x.flags.writeable
 
 
 def offsets(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
