@@ -43,7 +43,7 @@ from microgradpy.runtime.cotangents import seed_or_zero
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.modes import RUN
 from microgradpy.state.reachable_writes import may_write
-from microgradpy.state.visible_effects import what_is_seen
+from microgradpy.state.visible_effects import what_holds_one, what_is_seen
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -281,6 +281,9 @@ class Tower:
 
     def units(self, wanted: tuple[bool, ...]) -> tuple[Unit, Unit]:
         """The same, and what is compiled of the function itself."""
+        given = self.place.bound.values
+        if self.runs_again and not _SIMPLE.issuperset(map(type, given)) and (held := what_holds_one(given)):
+            raise self._refusal(held)  # what objects hold is not among what a plan depends on
         key = self._key(wanted)
         known: tuple[Unit, Unit] | None = None if key is None else CACHE.plans.get(key)
         if known is not None and all(map(is_valid, known)):
@@ -354,16 +357,22 @@ class Tower:
         return found
 
     def _check_repeatable(self) -> None:
-        function = self.place.callee.function
-        seen = what_is_seen(function, self.values)
+        seen = what_is_seen(self.place.callee.function, [*self.place.bound.values, *self.values])
         if seen:
-            raise DifferentiationError(
-                f"{function.__qualname__} is run once more when its derivative is differentiated, and `{seen}`, which it "
-                "reaches, may do more than compute",
-                place_of(function),
-                "Let what is differentiated inside of differentiated code compute its result only: draw, print and read files "
-                "before that.",
-            )
+            raise self._refusal(seen)
+
+    def _refusal(self, seen: str) -> DifferentiationError:
+        function = self.place.callee.function
+        return DifferentiationError(
+            f"{function.__qualname__} is run once more when its derivative is differentiated, and `{seen}`, which it "
+            "reaches, may do more than compute",
+            place_of(function),
+            "Let what is differentiated inside of differentiated code compute its result only: draw, print and read files "
+            "before that.",
+        )
+
+
+_SIMPLE = frozenset((float, int, complex, bool, str, type(None), np.ndarray, np.float64))
 
 
 def filled_seed(seed: Any, value: Any) -> Any:

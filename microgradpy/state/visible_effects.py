@@ -16,6 +16,7 @@ import numpy as np
 from microgradpy.ir.random_sources import is_source, is_source_function
 from microgradpy.runtime.bytecode import names_in
 from microgradpy.runtime.libraries import is_of_users
+from microgradpy.runtime.write_detection import reached
 from microgradpy.state.object_graph import is_users_class, meanings_in
 from microgradpy.state.reachable_writes import functions_reached
 
@@ -36,8 +37,20 @@ _SEEN_OF_NUMPY = frozenset((
 
 def what_is_seen(function: types.FunctionType, values: Iterable[Any]) -> str:
     """What somebody may see of a run of a function with these values, by its name; empty if there is nothing."""
-    values = list(values)
-    return next((name for current in functions_reached(function, values) for name in _seen_in(current)), "")
+    roots = list(values)
+    for current in functions_reached(function, tuple(roots)):
+        if current.__name__ == "__repr__":
+            continue  # that of a dataclass asks which thread it is in
+        for name in _seen_in(current):
+            return name
+        roots += meanings_in(current)
+    return what_holds_one(roots)
+
+
+def what_holds_one(values: Iterable[Any]) -> str:
+    """The type of a generator of random numbers, or of a file, in some values or what they hold; empty if there is none."""
+    kinds = (type(value).__name__ for value in reached(values) if is_source(value) or isinstance(value, io.IOBase))
+    return next(kinds, "")
 
 
 def _seen_in(function: types.FunctionType) -> Iterator[str]:

@@ -190,3 +190,31 @@ def test_what_prints_is_not_run_again(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(DifferentiationError, match="more than compute"):
         gradient(lambda x: gradient(prints, x)[0], 1.0)
     assert capsys.readouterr().out == "once\n"
+
+
+class _Noisy:
+    def __init__(self) -> None:
+        self.source = np.random.default_rng(7)
+
+    def drawn(self, t: float, x: float) -> float:
+        return t**2 * x * float(self.source.normal())
+
+
+@pytest.mark.parametrize(
+    ("f", "held"),
+    [
+        (lambda x, g: gradient(lambda t, g: t**2 * x * g.normal(), x, g)[0], lambda: np.random.default_rng(1)),
+        (lambda x, g: gradient(lambda t: t**2 * x * g.normal(), x)[0], lambda: np.random.default_rng(1)),
+        (lambda x, d: gradient(lambda t: t**2 * x * d["source"].normal(), x)[0], lambda: {"source": np.random.default_rng(1)}),
+        (lambda x, o: gradient(lambda t: o.drawn(t, x), x)[0], _Noisy),
+        (lambda x, o: gradient(o.drawn, x, x)[0], _Noisy),
+        (lambda x, _: gradient(_NOISY.drawn, x, x)[0], lambda: None),
+    ],
+    ids=["given", "captured", "in a dict", "in an object", "by a bound method", "in a global object"],
+)
+def test_what_draws_by_way_of_what_it_is_handed_is_not_run_again(f: Callable[..., Any], held: Callable[[], Any]) -> None:
+    with pytest.raises(DifferentiationError, match="more than compute"):
+        gradient(f, 1.3, held())
+
+
+_NOISY = _Noisy()
