@@ -29,8 +29,8 @@ from microgradpy.rules.registry import rrule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.zeros import exact
-from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.projection import check_seed, fill_zeros, project
+from microgradpy.tangents.types import Projected
 
 PATIENCE, _MOST_PATIENCE = 64, 4096
 """After how many calls of the general road there is a head: at first as many as cost about what the head does, then twice as

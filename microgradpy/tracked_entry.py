@@ -51,7 +51,7 @@ from microgradpy.state.snapshots import Structure, filled, gradient, structure_o
 from microgradpy.state.undo_log import Step, current, writing
 from microgradpy.state.whole import Whole, apart_now, features_now, inside_run, lose, whole_run
 from microgradpy.state.write_handlers import Made
-from microgradpy.tangents.projected import Projected
+from microgradpy.tangents.types import Projected
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
 
 

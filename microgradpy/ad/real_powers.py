@@ -13,7 +13,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from microgradpy.ad.differentiated_calls import find_rule, inline_rule
+from microgradpy.ad.differentiated_calls import inline_rule
+from microgradpy.ad.found_rules import find_rule
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.ir.kinds import FLOAT, NUMERIC, REAL, Inert, is_real_scalar
 from microgradpy.ir.nodes import (

@@ -22,9 +22,9 @@ from microgradpy.ad.differentiated_calls import (
     call_closure,
     call_function,
     dispatch,
-    find_rule,
     inline_rule,
 )
+from microgradpy.ad.found_rules import find_rule
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.known_functions import is_view, makes_texts
 from microgradpy.ad.primal_builder import Method, PrimalBuilder

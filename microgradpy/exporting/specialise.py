@@ -15,9 +15,8 @@ from typing import Any, final
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.tangents.foreign import is_foreign_array
-from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.thunks import InplaceableThunk, Thunk, computed, thunk, unthunk
-from microgradpy.tangents.types import NoTangent, NotImplementedTangent, Tangent, ZeroTangent, is_structural_zero
+from microgradpy.tangents.types import NoTangent, NotImplementedTangent, Projected, Tangent, ZeroTangent, is_structural_zero
 
 Meaning = Callable[[ast.expr], Any]
 """What an expression of a helper's text stands for; `UNKNOWN` for what is only known when it runs."""

@@ -60,7 +60,7 @@ from microgradpy.runtime.arranged import Arranged, Ring, kept_at, take_equal
 from microgradpy.runtime.dict_objects import is_class_of_dicts
 from microgradpy.runtime.heaps import COMPARED, FUNCTIONS, LISTS, OF_ENTRIES, Heap
 from microgradpy.runtime.keyed import CLASSES, Members
-from microgradpy.runtime.written_out import Shrinking
+from microgradpy.runtime.queues import Shrinking
 
 _OF_HEAPS: dict[Any, str] = {
     getattr(heapq, name): name for name in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop")

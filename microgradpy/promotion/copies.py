@@ -13,7 +13,7 @@ from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.objects import NONE, Objects
 from microgradpy.promotion.places import THERE, Element, Frame, Known, Object, origin_of
-from microgradpy.runtime.written_out import CLASSES
+from microgradpy.runtime.queues import CLASSES
 
 _WAYS_OF_COPYING = tuple(
     f"__{name}__" for name in ("copy", "getnewargs", "getnewargs_ex", "getstate", "reduce", "reduce_ex", "setstate")

@@ -22,7 +22,7 @@ from microgradpy.promotion.places import CONTENTS, THERE, DictOf, Frame, Held, K
 from microgradpy.runtime.arranged import Arranged, new_order
 from microgradpy.runtime.heaps import Heap
 from microgradpy.runtime.keyed import ITEMS, ORDER, Grouped, Keyed, Members, Nested, new_dict
-from microgradpy.runtime.written_out import Shrinking
+from microgradpy.runtime.queues import Shrinking
 
 WRITING = frozenset({"append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse"})
 """The methods of lists that write."""

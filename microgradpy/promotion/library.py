@@ -20,7 +20,7 @@ from microgradpy.ir.nodes import Const, Location, Op, Opcode, Region, Statement
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.promotion.places import Known
 from microgradpy.rules.registry import rrule
-from microgradpy.runtime import arranged, dict_objects, heaps, keyed, written_out
+from microgradpy.runtime import arranged, dict_objects, heaps, keyed, queues, written_out
 
 Named = Mapping[str, Known]
 
@@ -234,13 +234,13 @@ def class_for(function: Any, given: Given, named: Named, has_failed: Callable[[t
     if function is not collections.deque or not named.keys() <= {"maxlen"} or len(given) + len(named) > 2:
         return None
     is_bounded = any(known != Const(None) for known in (*given[1:], *named.values()))
-    classes = (written_out.BoundedQueue,) if is_bounded else (written_out.Queue, written_out.Stack)
+    classes = (queues.BoundedQueue,) if is_bounded else (queues.Queue, queues.Stack)
     return next((cls for cls in (*classes, arranged.Ring) if not has_failed(cls)), None)
 
 
 def is_text(function: types.FunctionType) -> bool:
     """Whether a function is one of the library's texts, or a method of such a class."""
-    return any(function.__globals__ is vars(module) for module in (written_out, arranged, heaps, keyed, dict_objects))
+    return any(function.__globals__ is vars(module) for module in (written_out, queues, arranged, heaps, keyed, dict_objects))
 
 
 def may_be_written(op: Op) -> bool:

@@ -42,8 +42,9 @@ from microgradpy.promotion.places import (
 from microgradpy.promotion.stores import Stores
 from microgradpy.runtime import written_out
 from microgradpy.runtime.keyed import CLASSES
+from microgradpy.runtime.queues import counted
 from microgradpy.runtime.suspension import is_generator
-from microgradpy.runtime.written_out import ORDERS, counted
+from microgradpy.runtime.written_out import ORDERS
 
 
 class Written(Stores):

@@ -23,8 +23,7 @@ from microgradpy.runtime.bars import Back, Bars
 from microgradpy.runtime.modes import NAN
 from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.values import short_form
-from microgradpy.tangents.projected import Projected
-from microgradpy.tangents.types import Tangent
+from microgradpy.tangents.types import Projected, Tangent
 
 
 def state_of(value: Any) -> int:

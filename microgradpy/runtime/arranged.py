@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from microgradpy.rules.registry import non_differentiable
-from microgradpy.runtime import written_out
-from microgradpy.runtime.written_out import counted
+from microgradpy.runtime import queues
+from microgradpy.runtime.queues import counted
 from microgradpy.tangents.helpers import returns
 
 Order = Any
@@ -332,8 +332,8 @@ def place_left_of(order: Order, items: list[Any], item: Any) -> int:
     return bisect.bisect_left(order, item, key=items.__getitem__)
 
 
-CLASSES = (*written_out.CLASSES, Arranged, Ring)
-FIELDS = (*written_out.FIELDS, "_order")
+CLASSES = (*queues.CLASSES, Arranged, Ring)
+FIELDS = (*queues.FIELDS, "_order")
 COMPARED: dict[Any, int] = {sort_places: 1, put_in_order: 2, place_right_of: 1, place_left_of: 1, take_equal: 1}
 """What finds out which of some items are smaller or equal, and as which argument it gets them."""
 FUNCTIONS: frozenset[Any] = frozenset({

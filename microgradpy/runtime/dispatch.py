@@ -1,4 +1,4 @@
-"""Choosing the derivative of a call at run time, by what the callee is.
+"""Choosing the derivative of a call at run time, by what the callee is, and refusing one that has none.
 
 `resolve(f, args, kwargs)` computes `f(*args, **kwargs)` and returns it with its pullback. A function with source goes to
 the compiler, which installs its entry here, so that recursion runs by value and not by import.

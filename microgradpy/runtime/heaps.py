@@ -14,7 +14,7 @@ from typing import Any
 from microgradpy.rules.registry import non_differentiable
 from microgradpy.runtime import arranged
 from microgradpy.runtime.arranged import Arranged, Order, kept_at, place_last, put_place
-from microgradpy.runtime.written_out import Shrinking, counted
+from microgradpy.runtime.queues import Shrinking, counted
 from microgradpy.tangents.helpers import returns
 
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from microgradpy.rules.registry import non_differentiable
-from microgradpy.runtime import arranged, heaps, written_out
+from microgradpy.runtime import arranged, heaps, queues
 from microgradpy.runtime.arranged import Order, count_of, kept_at, new_order, place_last, places_of_values
-from microgradpy.runtime.written_out import counted
+from microgradpy.runtime.queues import counted
 from microgradpy.tangents.helpers import returns
 
 
@@ -475,7 +475,7 @@ def finish(watch: Any) -> None:
 
 KEYED = (Keyed, Grouped, Nested, Defaulted, Counted, Ordered, Members)
 CLASSES = (*heaps.CLASSES, *KEYED)
-IN_PLACE = tuple(cls for cls in CLASSES if cls not in written_out.CLASSES)
+IN_PLACE = tuple(cls for cls in CLASSES if cls not in queues.CLASSES)
 """Those that have an order, which is changed in place."""
 ITEMS, ORDER = "_items", "_order"
 FIELDS = (*arranged.FIELDS, "_default")

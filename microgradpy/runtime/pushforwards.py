@@ -45,11 +45,10 @@ from microgradpy.runtime.zeros import exact, makes_selection, pullback_keeping_z
 from microgradpy.tangents.arithmetic import has_real_objects
 from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
-from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.projection import fields_of, fill_tangent, project, zeros_for
 from microgradpy.tangents.strong_zeros import kept_tangent
 from microgradpy.tangents.thunks import computed
-from microgradpy.tangents.types import NotImplementedTangent, Tangent, accumulate, is_structural_zero
+from microgradpy.tangents.types import NotImplementedTangent, Projected, Tangent, accumulate, is_structural_zero
 
 Dots = tuple[Any, ...]
 

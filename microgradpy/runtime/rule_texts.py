@@ -1,4 +1,4 @@
-"""The lines that would define a missing rule, for the message that refuses the call."""
+"""The lines that would define a missing rule, for the end of the message with which `dispatch` refuses the call."""
 
 from __future__ import annotations
 

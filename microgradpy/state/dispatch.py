@@ -52,7 +52,6 @@ from microgradpy.state import (  # noqa: F401
     outputs,
     permutations,
     scatter,
-    signatures,
     variables,
 )
 from microgradpy.state.apart_access import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import operator
 import types
+from inspect import BoundArguments
 from typing import Any
 
 from microgradpy.errors import MutationError
@@ -249,3 +250,23 @@ def _register_operators_in_place() -> None:
 
 
 _register_operators_in_place()
+
+
+# Arguments of calls, as `inspect` has them
+
+
+@write_handler(BoundArguments.apply_defaults)
+def apply_defaults(bound: BoundArguments, /) -> Made:
+    """The arguments of a call are in a dict, and in a new one together with the defaults, which are constants."""
+    before = bound.arguments
+    names = list(before)
+    bound.apply_defaults()
+    after = bound.arguments
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        taken = shadows.take(after)
+        for name in names if taken is not None else ():
+            shadows.of(before).add(name, taken.take(name))
+        return (None,)
+
+    return None, undo

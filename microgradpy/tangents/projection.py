@@ -19,9 +19,8 @@ from microgradpy.errors import CotangentShapeError, DifferentiationError
 from microgradpy.projecting import Untouched, are_floats
 from microgradpy.tangents.arithmetic import cotangent_dtype, has_real_objects, real_like, refuse_unlike_arrays, stack_items
 from microgradpy.tangents.fields import dict_of, named_like
-from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.thunks import computed
-from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
+from microgradpy.tangents.types import NotImplementedTangent, Projected, Tangent, is_structural_zero
 
 _WITHOUT_DERIVATIVE = (bool, np.bool, str, bytes, bytearray, type(None), type, types.ModuleType, slice, range)
 _REFUSED = (fractions.Fraction, decimal.Decimal, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)

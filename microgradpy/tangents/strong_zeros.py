@@ -16,8 +16,7 @@ import numpy as np
 
 from microgradpy.projecting import are_floats
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.projected import Projected
-from microgradpy.tangents.types import is_structural_zero
+from microgradpy.tangents.types import Projected, is_structural_zero
 
 
 def has_nan(bar: Any) -> bool:

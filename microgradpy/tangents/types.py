@@ -5,11 +5,12 @@ Inside generated code a structural zero is `None`; `NoTangent()` and `ZeroTangen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import CotangentShapeError, MissingRuleError
 
 
@@ -295,3 +296,12 @@ def _different_structures(a: object, b: object) -> CotangentShapeError:
     return CotangentShapeError(
         f"two cotangents of one value have different structures: {type(a).__name__} and {type(b).__name__}"
     )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Projected:
+    """The gradient of an argument that the call may have changed; `filled` makes the one with zeros for unused leaves."""
+
+    gradient: Any
+    filled: Callable[[], Any]

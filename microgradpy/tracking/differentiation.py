@@ -30,9 +30,8 @@ from microgradpy.runtime.dispatch import CONTAINERS, resolve, value_kind
 from microgradpy.runtime.keys import constant_key
 from microgradpy.state.reachable_writes import any_may_write, may_write
 from microgradpy.state.shadows import contents_of
-from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.thunks import unthunk
-from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
+from microgradpy.tangents.types import Projected, Tangent, accumulate, is_structural_zero
 from microgradpy.tracking.contexts import Call, Context
 from microgradpy.tracking.control_flow import ReturnNode
 from microgradpy.tracking.data_flow import ArgumentNode, ConstantNode, PrimitiveCallNode, SpecialCallNode

@@ -1,4 +1,4 @@
-"""Pictures of traces: SVG, drawn here, and the languages of Graphviz and Mermaid.
+"""Pictures of traces, nodes and arrows: SVG, drawn here, and the languages of Graphviz and Mermaid.
 
 Data edges (solid, at the left of the text) go from what made a value to what reads it; control edges (dashed, red) from a
 branch to what was executed next. A call that was looked into is a box.
