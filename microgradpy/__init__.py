@@ -11,6 +11,7 @@ from microgradpy.originals import in_place
 from microgradpy.runtime.collector import resting
 
 if TYPE_CHECKING:
+    from microgradpy.anomalies import detect_anomaly as detect_anomaly
     from microgradpy.exporting.export import export as export
     from microgradpy.forward import frule_via_ad as frule_via_ad
     from microgradpy.forward import jvp as jvp
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from microgradpy.testing import test_frule as test_frule
     from microgradpy.testing import test_rrule as test_rrule
     from microgradpy.tracking import track as track
+    from microgradpy.trees import ravel as ravel
+    from microgradpy.trees import tree_map as tree_map
 
 __version__ = "0.1.0"
 __all__ = [
@@ -61,6 +64,7 @@ __all__ = [
     "code_pushforward",
     "detect_anomaly",
     "diaghessian",
+    "elementwise_grad",
     "export",
     "extern",
     "forward_differentiate",
@@ -88,6 +92,7 @@ __all__ = [
     "primal",
     "pullback",
     "pushforward",
+    "ravel",
     "reverse_differentiate",
     "rrule",
     "rrule_via_ad",
@@ -96,10 +101,12 @@ __all__ = [
     "stop_gradient",
     "thunk",
     "track",
+    "tree_map",
     "unthunk",
     "value_and_grad",
     "value_and_gradient",
     "value_and_jacobian",
+    "vjp",
 ]
 
 _LATER = dict.fromkeys(("central_fdm", "check_gradient", "test_frule", "test_rrule"), "microgradpy.testing")
@@ -107,7 +114,8 @@ _LATER |= dict.fromkeys(("frule_via_ad", "jvp", "pushforward"), "microgradpy.for
 _LATER |= dict.fromkeys(("code_pushforward", "forward_differentiate"), "microgradpy.forward_introspect")
 _LATER |= dict.fromkeys(("jac", "jacobian", "value_and_jacobian"), "microgradpy.jacobians")
 _LATER |= dict.fromkeys(("diaghessian", "hess", "hessian", "hessp", "hvp"), "microgradpy.hessians")
-_LATER |= {"export": "microgradpy.exporting.export", "track": "microgradpy.tracking"}
+_LATER |= dict.fromkeys(("ravel", "tree_map"), "microgradpy.trees")
+_LATER |= {"detect_anomaly": "microgradpy.anomalies", "export": "microgradpy.exporting.export", "track": "microgradpy.tracking"}
 """The names whose modules are imported when one of them is used."""
 _CACHED = ("grad", "gradient", "value_and_grad", "value_and_gradient")
 """Those that need not import the compiler if there is a cache on disk."""

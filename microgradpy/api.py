@@ -8,13 +8,13 @@ from __future__ import annotations
 import dis
 import functools
 import importlib
-import operator
 import types
 from collections.abc import Callable
 from typing import Any, Literal, final
 
 import numpy as np
 
+from microgradpy.argnums import Argnums, names_in, numbered
 from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import (
@@ -172,6 +172,25 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
         return y, Pullback(f, args, y, back, before, seen)
 
 
+def vjp(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[..., tuple[Any, ...]]]:
+    """`(y, back)` as JAX has it: `back(dy)` returns one cotangent per positional argument. `pullback` also has that of what `f`
+    holds, and many seeds at once."""
+    y, back = pullback(f, *args, **kwargs)
+    return y, lambda *dy: back(*dy)[1:]
+
+
+def elementwise_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """A function that returns the derivative of `f` at each entry of its argument, in the shape of that, if `f` works entry by
+    entry (`y[i]` depends on `x[i]` only, which is not looked at). It is the gradient of the sum of what `f` returns, as
+    autograd has it; `argnums` as for `grad`."""
+
+    @functools.wraps(f, updated=())
+    def summed(*args: Any, **kwargs: Any) -> Any:
+        return np.sum(f(*args, **kwargs))
+
+    return grad(summed, argnums)
+
+
 def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """One gradient per positional argument of `f`, which must return a real scalar (NonScalarOutputError otherwise).
     None where the result cannot depend on an argument, or the argument cannot be differentiated."""
@@ -200,30 +219,31 @@ def _value_and_gradient(
 
 def value_and_grad(
     f: Callable[..., Any],
-    argnums: int | tuple[int, ...] = 0,
+    argnums: Argnums = 0,
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
 ) -> Callable[..., tuple[Any, Any]]:
-    """A function that returns `(y, gradients)` of `f`: one gradient for an int `argnums`, a tuple for a tuple. Only these
+    """A function that returns `(y, gradients)` of `f`: one gradient for an int `argnums`, a tuple for a tuple. Parameters may
+    be named instead: `argnums="rate"`, `argnums=("rate", "level")`, and are given by position or by name then. Only these
     arguments are differentiated; what `f` does not depend on has zeros of the argument's structure.
 
     With `checkpoint`, the outermost loops of `f` keep what they carry at some steps only, and the backward pass runs the steps
     between these again: at about the square root of their number ("sqrt"), at this many, or at a number that grows with the
     logarithm ("log")."""
-    return held_gradient(_scheduled(f, checkpoint), _form(argnums, has_value=True), has_aux)
+    return held_gradient(_scheduled(f, checkpoint), _form(f, argnums, has_value=True), has_aux, names_in(argnums))
 
 
 def grad(
     f: Callable[..., Any],
-    argnums: int | tuple[int, ...] = 0,
+    argnums: Argnums = 0,
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
 ) -> Callable[..., Any]:
     """A function that returns the gradients of `f` as `value_and_grad` does, without the value; with `has_aux`,
     `(gradients, aux)`."""
-    return held_gradient(_scheduled(f, checkpoint), _form(argnums, has_value=False), has_aux)
+    return held_gradient(_scheduled(f, checkpoint), _form(f, argnums, has_value=False), has_aux, names_in(argnums))
 
 
 def _scheduled(f: Callable[..., Any], checkpoint: str | int | None) -> Callable[..., Any]:
@@ -237,10 +257,9 @@ def _scheduled(f: Callable[..., Any], checkpoint: str | int | None) -> Callable[
     return with_schedule(f, Schedule("parts", Const(checkpoint)))  # type: ignore[no-any-return]
 
 
-def _form(argnums: int | tuple[int, ...], has_value: bool) -> Form:
-    is_single = not isinstance(argnums, tuple | list)
-    numbers = (argnums,) if is_single else argnums
-    return Form(tuple(map(operator.index, numbers)), is_single, has_value)  # type: ignore[arg-type]
+def _form(f: Callable[..., Any], argnums: Argnums, has_value: bool) -> Form:
+    numbers = numbered(f, argnums)
+    return Form(numbers, False, has_value) if isinstance(numbers, tuple) else Form((numbers,), True, has_value)
 
 
 def rrule_via_ad(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:

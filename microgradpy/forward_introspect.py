@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from microgradpy.argnums import Argnums
 from microgradpy.cache import Unit
 from microgradpy.compiler import analysed
 from microgradpy.dataclasses import replace
@@ -32,7 +33,7 @@ def forward_differentiate(ir: IR) -> IR:
     return replace(ir, stage="pushforward", function=made)
 
 
-def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
+def code_pushforward(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> str:
     """The source text of the generated pushforward of `f`: from its inputs and the tangents of the differentiated ones to
     the value and its tangent. Arguments as for `code_primal`. A function that may write has none: MutationError."""
     function, kinds, active = signature_of(f, args, argnums)

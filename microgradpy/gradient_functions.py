@@ -15,6 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.argnums import by_position
 from microgradpy.binding import Binding, bind
 from microgradpy.boundary import BOUNDARY
 from microgradpy.cache import CACHE
@@ -37,9 +38,10 @@ PATIENCE, _MOST_PATIENCE = 64, 4096
 many each time."""
 
 
-def held_gradient(f: Callable[..., Any], form: Form, has_aux: bool) -> Callable[..., Any]:
-    """A function of the arguments of `f` that returns gradients of it in this form."""
-    held = GradientFunction(f, form, has_aux)
+def held_gradient(f: Callable[..., Any], form: Form, has_aux: bool, names: tuple[str, ...] = ()) -> Callable[..., Any]:
+    """A function of the arguments of `f` that returns gradients of it in this form; parameters with these names may be given by
+    name."""
+    held = GradientFunction(f, form, has_aux, names)
 
     @functools.wraps(f, updated=())
     def differentiated(*args: Any, **kwargs: Any) -> Any:
@@ -92,10 +94,11 @@ class GradientFunction:
     explained = staticmethod(BOUNDARY.explained)
     fill = staticmethod(filled)
 
-    def __init__(self, f: Callable[..., Any], form: Form, has_aux: bool) -> None:
+    def __init__(self, f: Callable[..., Any], form: Form, has_aux: bool, names: tuple[str, ...] = ()) -> None:
         self.f = f
         self.form = form
         self.has_aux = has_aux
+        self.names = names
         self.function: Callable[[], Any] = lambda: None
         self.place = ""
         # A module, as nobody looks for what may be differentiated in one that this refers to.
@@ -104,10 +107,12 @@ class GradientFunction:
         self.chosen: dict[int, tuple[bool, ...]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return GradientFunction, (self.f, self.form, self.has_aux)
+        return GradientFunction, (self.f, self.form, self.has_aux, self.names)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The general road."""
+        if self.names and kwargs:
+            args, kwargs = by_position(self.f, self.names, args, kwargs)
         wanted = self.chosen.get(len(args)) or self.chosen.setdefault(len(args), wanted_by(self.form.numbers, len(args)))
         y, back = resolve_outermost(self.f, args, kwargs, wanted)
         result = self._result(args, y, back)

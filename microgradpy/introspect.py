@@ -10,6 +10,7 @@ from typing import Any, final
 from microgradpy.ad.calls import Call
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
+from microgradpy.argnums import Argnums, numbered
 from microgradpy.cache import Unit, followed_by, reached_units
 from microgradpy.compiler import Session, compile_outermost, compile_tracked, why_tracked
 from microgradpy.dataclasses import dataclass, field, replace
@@ -124,26 +125,26 @@ def _transform(ir: IR) -> tuple[Primal, Session]:
     raise CompilerBug(f"{ir.source.__qualname__} cannot be tracked")
 
 
-def code_primal(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
+def code_primal(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> str:
     """The source text of the generated primal of `f`: it returns `f`'s result and what the adjoint needs. Specialised to
     the kinds of the example `args` where given, parameters after those being at their defaults; `argnums` are the
     differentiated ones (all that are given unless said otherwise)."""
     return _text(f, args, argnums, is_adjoint=False)
 
 
-def code_adjoint(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
+def code_adjoint(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> str:
     """The source text of the generated adjoint of `f`: from what the primal saved and the cotangent of the result to the
     cotangents of the differentiated inputs, in order. Arguments as for `code_primal`."""
     return _text(f, args, argnums, is_adjoint=True)
 
 
-def _text(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None, is_adjoint: bool) -> str:
+def _text(f: Any, args: tuple[Any, ...], argnums: Argnums | None, is_adjoint: bool) -> str:
     unit, reasons = unit_of(f, args, argnums)
     assert unit.texts is not None
     return commented(unit.texts[is_adjoint], reasons, plain_function(f).__name__)
 
 
-def reasons_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None = None) -> tuple[str, ...]:
+def reasons_of(f: Any, args: tuple[Any, ...], argnums: Argnums | None = None) -> tuple[str, ...]:
     """One sentence for each line because of which a call with these arguments costs more than it might: what is written is
     tracked, or a call is left to run time, also in functions that are compiled together with `f`."""
     function = plain_function(f)
@@ -156,7 +157,7 @@ def reasons_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | N
     return tuple(advice(reason, function.__name__) for reason in reasons)
 
 
-def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[Unit, tuple[Reason, ...]]:
+def unit_of(f: Any, args: tuple[Any, ...], argnums: Argnums | None) -> tuple[Unit, tuple[Reason, ...]]:
     """What a call with these arguments runs, and why it costs more than it might; signature as for `signature_of`. Of what
     `grad` has made it is the pushforward of the function, whose adjoint is that of the gradient, for a tangent in the place of
     the seed."""
@@ -205,7 +206,7 @@ def _reason_of_unknown(function: types.FunctionType, unit: Unit) -> Reason:
 
 
 def signature_of(
-    f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None
+    f: Any, args: tuple[Any, ...], argnums: Argnums | None
 ) -> tuple[types.FunctionType, tuple[Kind, ...], tuple[bool, ...]]:
     """The function behind a callable, the kinds of its inputs, and which of them are differentiated."""
     function = plain_function(f)
@@ -228,8 +229,8 @@ def signature_of(
             value is _MISSING or (is_nested and may_be_active(value)) for value in rest
         )
     else:
-        shift = len(captured) + has_owner
-        chosen = {number + shift for number in ((argnums,) if isinstance(argnums, int) else argnums)}
+        shift, numbers = len(captured) + has_owner, numbered(f, argnums)
+        chosen = {number + shift for number in (numbers if isinstance(numbers, tuple) else (numbers,))}
         active = tuple(index in chosen for index in range(len(kinds)))
     return function, kinds, active
 

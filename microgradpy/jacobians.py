@@ -8,12 +8,12 @@ function is run.
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from microgradpy.argnums import Argnums, by_position, names_in, numbered
 from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import DifferentiationError
@@ -31,7 +31,7 @@ Numbers = tuple[int, ...]
 
 
 def jacobian(
-    f: Callable[..., Any], /, *args: Any, argnums: int | Numbers = 0, sparsity: Any = None, **kwargs: Any
+    f: Callable[..., Any], /, *args: Any, argnums: Argnums = 0, sparsity: Any = None, **kwargs: Any
 ) -> Any:
     """The Jacobian of `f` with respect to the argument `argnums`: an array of shape `y.shape + x.shape`, a float if both are
     numbers; for a tuple `argnums` a tuple of them. `y` and `x` are real numbers or arrays of real numbers:
@@ -44,18 +44,20 @@ def jacobian(
 
 
 def value_and_jacobian(
-    f: Callable[..., Any], /, *args: Any, argnums: int | Numbers = 0, sparsity: Any = None, **kwargs: Any
+    f: Callable[..., Any], /, *args: Any, argnums: Argnums = 0, sparsity: Any = None, **kwargs: Any
 ) -> tuple[Any, Any]:
     """`(y, jacobian)`: what `f` returns, and what `jacobian` does, from the same runs."""
     return _value_and_jacobian(f, args, kwargs, argnums, None if sparsity is None else Sparsity(sparsity))
 
 
 def _value_and_jacobian(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: int | Numbers, sparsity: Sparsity | None
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums, sparsity: Sparsity | None
 ) -> tuple[Any, Any]:
     with BOUNDARY:
-        is_single = not isinstance(argnums, tuple | list)
-        numbers = tuple(map(operator.index, (argnums,) if is_single else argnums))  # type: ignore[arg-type]
+        args, kwargs = by_position(f, names_in(argnums), args, kwargs)
+        positions = numbered(f, argnums)
+        is_single = not isinstance(positions, tuple)
+        numbers = (positions,) if is_single else positions
         wanted = wanted_by(numbers, len(args))
         for number, is_wanted in enumerate(wanted):
             if is_wanted:
@@ -69,7 +71,7 @@ def _value_and_jacobian(
         return y, jacobians[0] if is_single else jacobians
 
 
-def jac(f: Callable[..., Any], argnums: int | Numbers = 0, sparsity: Any = None) -> Callable[..., Any]:
+def jac(f: Callable[..., Any], argnums: Argnums = 0, sparsity: Any = None) -> Callable[..., Any]:
     """A function with the signature of `f` that returns its Jacobian: what SciPy takes as `jac=`. With `sparsity`, columns are
     grouped in the first call; where there are entries is detected in the first one, and again when that has changed."""
     chosen = None if sparsity is None else Sparsity(sparsity)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgradpy.anomalies import detect_anomaly as detect_anomaly
+from microgradpy.api import elementwise_grad as elementwise_grad
 from microgradpy.api import grad as grad
 from microgradpy.api import gradient as gradient
 from microgradpy.api import ignore_derivatives as ignore_derivatives
@@ -11,6 +11,7 @@ from microgradpy.api import rrule_via_ad as rrule_via_ad
 from microgradpy.api import stop_gradient as stop_gradient
 from microgradpy.api import value_and_grad as value_and_grad
 from microgradpy.api import value_and_gradient as value_and_gradient
+from microgradpy.api import vjp as vjp
 from microgradpy.cache import cache_clear as cache_clear
 from microgradpy.cache import cache_info as cache_info
 from microgradpy.errors import AnomalyError as AnomalyError

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import microgradpy.nn
 import microgradpy.public
-import microgradpy.runtime.second_derivatives  # noqa: F401 - all of them have rules
+import microgradpy.runtime.second_derivatives
+import microgradpy.trees  # noqa: F401 - all of them have rules
 from microgradpy.rules.registry import Example, all_examples
 from microgradpy.rules.scipy import load_all
 from tests.ways import chosen

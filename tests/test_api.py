@@ -20,12 +20,16 @@ from microgradpy import (
     cache_clear,
     cache_info,
     code_adjoint,
+    elementwise_grad,
     grad,
     gradient,
+    jac,
+    jacobian,
     pullback,
     rrule,
     value_and_grad,
     value_and_gradient,
+    vjp,
 )
 from tests.programs.objects import Affine, Chain, Dense, Point, Segment
 
@@ -84,6 +88,64 @@ def test_argnums():
     assert value_and_grad(f, 1)(2.0, 3.0, 4.0) == (22.0, 12.0)
     with pytest.raises((IndexError, TypeError, ValueError)):
         grad(f, argnums=3)(2.0, 3.0, 4.0)
+
+
+def test_argnums_by_name():
+    def f(x, y=2.0, z=3.0, *, scale=1.0):
+        return x * y * y * scale + z
+
+    assert grad(f, argnums="y")(2.0, 3.0, 4.0) == 12.0
+    assert grad(f, argnums="y")(2.0, y=3.0) == 12.0
+    assert grad(f, argnums="y")(2.0, z=1.0, y=3.0, scale=2.0) == 24.0
+    assert grad(f, argnums=("z", "x"))(2.0, 3.0, 4.0) == (1.0, 9.0)
+    assert grad(f, argnums=("z", 0))(z=4.0, y=3.0, x=2.0) == (1.0, 9.0)
+    assert value_and_grad(f, argnums=("x",))(x=2.0) == (11.0, (4.0,))
+    assert jacobian(f, 2.0, y=3.0, argnums="y") == jac(f, "y")(2.0, 3.0) == 12.0
+    assert code_adjoint(f, 2.0, 3.0, argnums="y") == code_adjoint(f, 2.0, 3.0, argnums=1)
+    assert gradient(lambda a: grad(lambda x, k: k**2 * x, argnums="k")(3.0, a), 2.0) == (6.0,)
+    with pytest.raises(TypeError, match=r"'yy', which is no argument of f .*; did you mean 'y'\?"):
+        grad(f, argnums="yy")
+    with pytest.raises(TypeError, match="'scale', which is no argument of f that can be given by position; it takes x, y, z"):
+        grad(f, argnums="scale")
+
+
+def test_argnums_by_name_of_methods_and_decorated_functions():
+    class Decay:
+        rate = 2.0
+
+        def loss(self, x, y):
+            return self.rate * x * y
+
+    def logged(f):
+        @functools.wraps(f)
+        def called(*args, **kwargs):
+            return f(*args, **kwargs)
+
+        return called
+
+    @logged
+    def product(x, y):
+        return x * y
+
+    assert grad(Decay().loss, argnums="y")(3.0, 5.0) == 6.0
+    assert grad(product, argnums="y")(3.0, y=5.0) == 3.0
+    assert grad(functools.partial(product, 2.0), argnums=0)(5.0) == 2.0
+
+
+def test_vjp_has_one_cotangent_for_each_argument():
+    y, back = vjp(lambda x, y: x * y, np.array([1.0, 2.0]), 3.0)
+    assert y.tolist() == [3.0, 6.0]
+    x_bar, y_bar = back(np.array([1.0, 0.5]))
+    assert x_bar.tolist() == [3.0, 1.5] and y_bar == 2.0
+    assert vjp(cube, 2.0)[1]() == (12.0,)
+
+
+def test_elementwise_grad_is_a_derivative_for_each_entry():
+    x = np.array([0.5, 1.0, 2.0])
+    np.testing.assert_allclose(elementwise_grad(np.tanh)(x), 1.0 - np.tanh(x) ** 2)
+    np.testing.assert_allclose(elementwise_grad(lambda k, x: k * x**3, argnums=1)(2.0, x), 6.0 * x**2)
+    np.testing.assert_allclose(elementwise_grad(lambda k, x: k * x**3, argnums="x")(2.0, x=x), 6.0 * x**2)
+    assert elementwise_grad(cube)(2.0) == 12.0
 
 
 def test_grad_computes_nothing_for_other_arguments():

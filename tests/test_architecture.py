@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "projecting"},
 }
 BELOW = {"errors", "originals", "quiet", "dataclasses", "ir", "tangents", "frontend", "passes", "ad", "codegen"}
-BELOW |= {"promotion", "rules", "runtime", "state", "named", "data_functions"}
+BELOW |= {"promotion", "rules", "runtime", "state", "named", "data_functions", "argnums"}
 ROADS = {"forward_compiler", "gradient_compiler", "zeros_compiler"}
 COMPILER = BELOW | ROADS | {"boundary", "linking", "compiler", "pipeline", "cache", "patterns", "plans", "entry"}
 COMPILER |= {"forward_entry"}
@@ -74,10 +74,11 @@ MAY_IMPORT |= {"sparsity": {"errors", "dataclasses"}}
 MAY_IMPORT |= dict.fromkeys(["api", "forward", "jacobians", *VIEWS, "tracking", "exporting"], SURFACE)
 MAY_IMPORT |= {"drawing": set(), "explain": SURFACE | {"__version__"}}
 MAY_IMPORT |= dict.fromkeys(["nn", "testing"], SURFACE | {"testing"})
+MAY_IMPORT |= {"argnums": set(), "trees": BELOW}
 MAY_IMPORT |= {"cli": SURFACE | {"testing", "drawing", "__version__"}, "__main__": {"cli"}}
 MAY_IMPORT |= dict.fromkeys(["tracking", "exporting"], SURFACE | {"binding", "__version__"})
 MAY_IMPORT |= {"disk": SURFACE | {"binding"}}
-MAY_IMPORT |= {"public": SURFACE, "__init__": SURFACE | {"public", "nn", "testing", "disk"}}
+MAY_IMPORT |= {"public": SURFACE, "__init__": SURFACE | {"public", "nn", "testing", "disk", "trees"}}
 
 
 def part_of(path: Path) -> str:

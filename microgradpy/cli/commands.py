@@ -11,6 +11,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from microgradpy.argnums import numbered
 from microgradpy.cli.calls import load_call
 from microgradpy.cli.ir_graph import graph_of
 from microgradpy.cli.output import UsageError, coloured, has_colour, plain, short_path, show, show_json
@@ -189,11 +190,15 @@ def _argnums(options: Options, f: Callable[..., Any], args: tuple[Any, ...]) -> 
     if options.argnums is None:
         return None
     count = len(args) if options.at else _positions(f)
-    for number in options.argnums:
+    try:
+        numbers = numbered(f, tuple(options.argnums))
+    except TypeError as error:
+        raise UsageError(f"--argnums: {error}.") from None
+    for number in numbers:
         if not -count <= number < count:
             given = f"--at has {count} values by position" if options.at else f"{options.target} takes {count} arguments"
             raise UsageError(f"--argnums has {number}, and {given}, counted from 0.")
-    return tuple(number % count for number in options.argnums)
+    return tuple(number % count for number in numbers)
 
 
 def _positions(f: Callable[..., Any]) -> int:

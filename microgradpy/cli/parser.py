@@ -67,8 +67,12 @@ def _at_required(parser: argparse.ArgumentParser) -> None:
 
 
 def _argnums(parser: argparse.ArgumentParser) -> None:
-    text = "the arguments to differentiate by, counted from 0 (all, if not given)"
-    parser.add_argument("--argnums", nargs="+", type=int, metavar="N", help=text)
+    text = "the arguments to differentiate by, counted from 0 or by name (all, if not given)"
+    parser.add_argument("--argnums", nargs="+", type=_argnum, metavar="N", help=text)
+
+
+def _argnum(text: str) -> int | str:
+    return text if text.isidentifier() else int(text)
 
 
 def _stage(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Regions -> lists of Python statements: the IR as it stands. What a construct of the user's becomes in the IR is up to `frontend`.
+"""Regions -> lists of Python statements, of the IR as it stands: what the user's constructs become there is up to `frontend`.
 
 A region ends in copies to the variables that its terminator gives values to, and in `continue`, `break` or `return`
 where control does not fall through to the right place anyway.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import _thread
 import functools
 import importlib
-import operator
 import os
 import re
 import sys
@@ -22,6 +21,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
+from microgradpy.argnums import Argnums, numbered
 from microgradpy.disk.guards import Broken, hash_of, held_by, is_users
 from microgradpy.disk.handlers import is_from_outside
 from microgradpy.disk.key import NotPlain, signature, version_text
@@ -91,7 +91,7 @@ def _wanted(f: Any, args: tuple[Any, ...]) -> Wanted:
 
 def grad(
     f: Callable[..., Any],
-    argnums: int | tuple[int, ...] = 0,
+    argnums: Argnums = 0,
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
@@ -102,7 +102,7 @@ def grad(
 
 def value_and_grad(
     f: Callable[..., Any],
-    argnums: int | tuple[int, ...] = 0,
+    argnums: Argnums = 0,
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
@@ -134,8 +134,9 @@ class _Held:
 
     def __init__(self, f: types.FunctionType, name: str, argnums: Any) -> None:
         self.f, self.name, self.argnums = f, name, argnums
-        self.is_single = not isinstance(argnums, tuple | list)
-        self.numbers = tuple(map(operator.index, (argnums,) if self.is_single else argnums))
+        numbers = numbered(f, argnums)
+        self.is_single = not isinstance(numbers, tuple)
+        self.numbers = (numbers,) if self.is_single else numbers
         self.live: Callable[..., Any] | None = None
         self.state = _CACHE.state(f)
 

@@ -9,6 +9,7 @@ import types
 from collections.abc import Iterator, Mapping
 from typing import Any, final
 
+from microgradpy.argnums import Argnums
 from microgradpy.cache import Unit, reached_units
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.explain.highlight import Piece, ir_pieces, python_pieces
@@ -55,7 +56,7 @@ class Sheet:
     listings: tuple[Listing, ...]
 
 
-def sheets_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> list[Sheet]:
+def sheets_of(f: Any, args: tuple[Any, ...], argnums: Argnums | None) -> list[Sheet]:
     """The sheet of a function, and of those that its derivative calls which are compiled with it."""
     function, (unit, reasons) = plain_function(f), unit_of(f, args, argnums)
     finish_reached(unit)

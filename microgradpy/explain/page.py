@@ -15,6 +15,7 @@ import numpy as np
 
 from microgradpy import __version__
 from microgradpy.api import pullback
+from microgradpy.argnums import Argnums, numbered
 from microgradpy.boundary import BOUNDARY
 from microgradpy.errors import DifferentiationError
 from microgradpy.explain.listings import Line, Listing, Sheet, sheets_of
@@ -25,7 +26,7 @@ _LONGEST = 400
 Rows = list[tuple[str, str, str]]
 
 
-def explain(f: Callable[..., Any], /, *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
+def explain(f: Callable[..., Any], /, *args: Any, argnums: Argnums | None = None) -> str:
     """An HTML page with the source of `f`, its IR, its primal and its adjoint side by side; what is made of the line under the
     mouse is marked in all four. With example `args` it is specialised to their kinds, as for `code_adjoint`, and shows the
     value and the gradient there. Functions that are compiled together with `f` have a sheet each. If the call is refused, the
@@ -34,7 +35,7 @@ def explain(f: Callable[..., Any], /, *args: Any, argnums: int | tuple[int, ...]
 
 
 def explained(
-    f: Callable[..., Any], args: tuple[Any, ...], argnums: int | tuple[int, ...] | None
+    f: Callable[..., Any], args: tuple[Any, ...], argnums: Argnums | None
 ) -> tuple[str, DifferentiationError | None]:
     """The page, and the refusal of the call, if it is refused."""
     with BOUNDARY:
@@ -76,7 +77,7 @@ def _arguments(f: Callable[..., Any], args: tuple[Any, ...]) -> list[tuple[str, 
 
 
 def _value_and_gradients(
-    f: Callable[..., Any], args: tuple[Any, ...], argnums: int | tuple[int, ...] | None, named: list[tuple[str, str]]
+    f: Callable[..., Any], args: tuple[Any, ...], argnums: Argnums | None, named: list[tuple[str, str]]
 ) -> str:
     y, back = pullback(f, *args)
     value = _text(y)
@@ -84,7 +85,8 @@ def _value_and_gradients(
         rows: Rows = [(name, text, "") for name, text in named]
         return _table(rows, value, "The value is not one real number, so there is no gradient to show.")
     bars = back()[1:]
-    chosen = range(len(args)) if argnums is None else (argnums,) if isinstance(argnums, int) else argnums
+    numbers = tuple(range(len(args))) if argnums is None else numbered(f, argnums)
+    chosen = numbers if isinstance(numbers, tuple) else (numbers,)
     wanted = {k % len(args) for k in chosen}
     rows = [(name, text, _text(bars[k]) if k in wanted else "") for k, (name, text) in enumerate(named)]
     return _table(rows, value, "")

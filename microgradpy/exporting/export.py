@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from microgradpy.argnums import Argnums
 from microgradpy.boundary import BOUNDARY
 from microgradpy.exporting.files import write_whole
 from microgradpy.exporting.head import MARK
@@ -19,7 +20,7 @@ def export(
     f: Callable[..., Any],
     path: str | os.PathLike[str],
     *args: Any,
-    argnums: int | tuple[int, ...] | None = None,
+    argnums: Argnums | None = None,
     overwrite: bool = False,
 ) -> Path:
     """Write a Python module with the value and the gradient of `f`, which needs NumPy and the standard library only.
@@ -39,7 +40,7 @@ def export(
     return target
 
 
-def export_text(f: Callable[..., Any], /, *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
+def export_text(f: Callable[..., Any], /, *args: Any, argnums: Argnums | None = None) -> str:
     """The text of the module that `export` writes."""
     version = vars(sys.modules[__name__.partition(".")[0]])["__version__"]
     return module_text(target_of(f, args, argnums), version)

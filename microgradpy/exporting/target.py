@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import operator
 import types
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.argnums import Argnums, numbered
 from microgradpy.binding import bind
 from microgradpy.cache import Unit, followed_by
 from microgradpy.compiler import compile_tracked, compile_unit, why_tracked
@@ -66,7 +66,7 @@ class Constant:
     value: Any
 
 
-def target_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> Target:
+def target_of(f: Any, args: tuple[Any, ...], argnums: Argnums | None) -> Target:
     """The function to export, compiled for the kinds of `args`; without any, each parameter that has no default is taken for
     a number, an array or a container of them."""
     function = _function(f)
@@ -86,7 +86,8 @@ def target_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | No
     if not known:
         kinds[first : first + count] = [UNKNOWN] * count
     _check_arguments(function, args, bound.values[first : first + count] if known else [])
-    wanted = _wanted(argnums, len(values))
+    numbers = None if argnums is None else numbered(function, argnums)
+    wanted = _wanted(numbers, len(values))
     active = [False] * len(kinds)
     active[first : first + count] = wanted[:count]
     if bound.variadic is not None:
@@ -102,7 +103,6 @@ def target_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | No
             inputs.append(names[index - first])
         else:
             inputs.append(Constant([*function.__code__.co_freevars, *names][index], value))
-    numbers = tuple(argnums) if isinstance(argnums, tuple | list) else argnums
     return Target(function, unit, arguments, tuple(inputs), None if bound.variadic is None else count, lengths, numbers, known)
 
 
@@ -138,7 +138,7 @@ def _required(function: types.FunctionType) -> list[str]:
 def _wanted(argnums: int | tuple[int, ...] | None, count: int) -> list[bool]:
     if argnums is None:
         return [True] * count
-    numbers = tuple(map(operator.index, argnums if isinstance(argnums, tuple | list) else (argnums,)))
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
     for number in numbers:
         if not -count <= number < count:
             raise TypeError(f"argnums contains {number}, and there are {count} positional arguments")

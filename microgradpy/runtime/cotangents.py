@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections import namedtuple
+from collections import deque, namedtuple
 from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
@@ -279,7 +279,7 @@ def from_items(x: Any, items: tuple[Any, ...]) -> Any:
     check_reading(x)
     if isinstance(x, np.ndarray):
         return stack_items(x, items)
-    if isinstance(x, list | Stream | Turn):
+    if isinstance(x, list | deque | Stream | Turn):
         return list(items)
     if isinstance(x, tuple):
         return items

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import types
+from collections import deque
 from types import EllipsisType
 from typing import Any
 
@@ -261,9 +262,9 @@ def item_cotangent(x: Any, index: Any, d: Any) -> Any:
             return None
     if isinstance(x, dict):
         return {index: d}
-    if isinstance(x, list | tuple):
+    if isinstance(x, list | tuple | deque):
         items = _add_to_sequence([None] * len(x), index, d)
-        return items if isinstance(x, list) else tuple(items)
+        return tuple(items) if isinstance(x, tuple) else items
     if isinstance(x, np.generic):
         return real_like(np.asarray(d).sum(), x)
     return _item_of_other_cotangent(x, index, d)
@@ -287,9 +288,9 @@ _READING = ("__getitem__", "__iter__", "__reversed__", "__len__", "get", "items"
 
 
 def check_reading(x: Any) -> None:
-    """What is read of a container has to be what it holds: a list, tuple or dict of a class that reads in its own way is
-    refused."""
-    if type(x) in (list, tuple, dict) or not isinstance(x, list | tuple | dict):
+    """What is read of a container has to be what it holds: a list, tuple, dict or deque of a class that reads in its own
+    way is refused."""
+    if type(x) in (list, tuple, dict, deque) or not isinstance(x, list | tuple | dict | deque):
         return
     for name in _READING:
         if isinstance(getattr(type(x), name, None), types.FunctionType):
@@ -317,7 +318,7 @@ def add_item(x_bar: Any, x: Any, index: Any, d: Any) -> Any:
     if isinstance(x_bar, dict):
         x_bar[index] = accumulate(x_bar.get(index), d)
         return x_bar
-    if isinstance(x, list | tuple):
+    if isinstance(x, list | tuple | deque):
         # An array stands for the cotangents of a list of numbers only until one item is written by itself.
         return _add_to_sequence(x_bar if isinstance(x_bar, list) else list(x_bar), index, d)
     return accumulate(x_bar, item_cotangent(x, index, d))

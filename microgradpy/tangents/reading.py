@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.tangents.types import is_structural_zero
 
-ITEMS = (list, tuple, np.ndarray, np.generic)
+ITEMS = (list, tuple, deque, np.ndarray, np.generic)
 """What has a tangent that is read as it is."""
 
 

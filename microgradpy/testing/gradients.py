@@ -11,6 +11,7 @@ from typing import Any, TextIO, final
 import numpy as np
 
 from microgradpy.api import gradient, pullback
+from microgradpy.argnums import Argnums, numbered
 from microgradpy.errors import DifferentiationError
 from microgradpy.gradient_functions import is_real_scalar
 from microgradpy.introspect import reasons_of
@@ -95,7 +96,7 @@ def check_gradient(
     f: Callable[..., Any],
     /,
     *args: Any,
-    argnums: int | tuple[int, ...] | None = None,
+    argnums: Argnums | None = None,
     directions: int = 3,
     seed: int = 0,
     rtol: float | None = None,
@@ -120,7 +121,7 @@ def check_gradient(
 
 
 def _report(
-    f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None, directions: int, seed: int, rtol: float | None
+    f: Any, args: tuple[Any, ...], argnums: Argnums | None, directions: int, seed: int, rtol: float | None
 ) -> GradientReport:
     call = InPlace(f, args, Outline(args, ""))
     y, again = call(call.start), call(call.start)
@@ -130,7 +131,7 @@ def _report(
     seeds, notes = _seeds(y, seed)
     bars = _gradients(f, args, seeds)
     tolerance = max(1e-6, rtol_for(y, args)) if rtol is None else rtol
-    numbers = range(len(args)) if argnums is None else sorted(_numbers(argnums, len(args)))
+    numbers = range(len(args)) if argnums is None else sorted(_numbers(numbered(f, argnums), len(args)))
     compared = _Compared(f, args, bars, y, [vector for _, vector in seeds], tolerance)
     rows = [row for k in numbers for row in compared.rows(k, directions, np.random.default_rng(seed))]
     rows.sort(key=GradientRow.rank)

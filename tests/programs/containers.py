@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import namedtuple
+from collections import deque, namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +51,15 @@ def nested_containers(d):
     for scale, (shift,) in d["layers"]:
         total = total * scale + shift * scale
     return total * len(d["name"])
+
+
+@program(deque([0.5, 1.5, 2.5], maxlen=3), features="deque argument, indexing")
+def deque_argument(d):
+    total = d[0] * d[-1] ** 2
+    for k in range(len(d)):
+        total += d[k] ** 2
+    first, *rest = d
+    return total * first + rest[0]
 
 
 @program((0.5, 1.5, 2.5), features="unpacking")

@@ -1,0 +1,225 @@
+"""Parameters in nested structure: a function of each leaf, and all of them as one vector, which is what optimisers of other
+libraries work on.
+
+A tree is made of lists, tuples, named tuples, deques, dicts, dataclasses, other objects with fields, and `Tangent`s. Its leaves
+are real and complex numbers and arrays of these; texts, truth values, None, functions, classes and modules are part of the
+structure and stay as they are. What is at two places of a tree counts twice; a tree that contains itself is refused.
+"""
+
+from __future__ import annotations
+
+import copy
+import types
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.errors import CotangentShapeError
+from microgradpy.rules.registry import examples, rrule
+from microgradpy.tangents.fields import named_like
+from microgradpy.tangents.projection import fields_of
+from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
+
+_STRUCTURE = (bool, np.bool, str, bytes, bytearray, type(None), slice, range, set, frozenset, type)
+_CODE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc, np.dtype)
+_NUMBERS = (int, float, complex, np.number)
+
+
+def tree_map(fn: Callable[..., Any], tree: Any, /, *trees: Any) -> Any:
+    """A tree like the first one, with `fn(leaf, *leaves)` for each leaf of it and those at its place in the others. These have
+    the structure of the first, or that of its gradient: a `Tangent` in the place of an object; where one has None, the leaf of
+    the first stays. Objects are copied without calling their class, and nothing is written into `tree`. ValueError for trees
+    that do not match, with the place."""
+    return _mapped(fn, (tree, *trees), "tree", ())
+
+
+def _mapped(fn: Callable[..., Any], trees: tuple[Any, ...], where: str, inside: tuple[int, ...]) -> Any:
+    tree, *others = trees
+    if isinstance(tree, (*_STRUCTURE, *_CODE)):
+        return tree
+    if any(is_structural_zero(other) for other in others):
+        return _mapped(lambda leaf: leaf, (tree,), where, inside)
+    if _is_leaf(tree):
+        return fn(*trees)
+    if id(tree) in inside:
+        raise ValueError(f"{where} contains itself")
+    inside = (*inside, id(tree))
+    parts = _parts(tree, where)
+    of_others = [_parts_like(parts, other, where) for other in others]
+    made = {
+        key: _mapped(fn, (part, *(each[key] for each in of_others)), _place(tree, where, key), inside)
+        for key, part in parts.items()
+    }
+    return _rebuilt(tree, made)
+
+
+def _is_leaf(x: Any) -> bool:
+    return isinstance(x, _NUMBERS) or (isinstance(x, np.ndarray) and x.dtype.kind in "fciu")
+
+
+def _parts(tree: Any, where: str) -> dict[Any, Any]:
+    """The parts of a container or object, by index, key or name."""
+    if isinstance(tree, list | tuple | deque):
+        return dict(enumerate(tree))
+    if isinstance(tree, Mapping):
+        return dict(tree)
+    if isinstance(tree, np.ndarray):
+        return {}  # of truth values, texts or objects
+    found = fields_of(tree)
+    if not found and type(tree).__module__ not in ("builtins", "numpy"):
+        return {}
+    if not found:
+        raise ValueError(f"{where} is a {type(tree).__name__}, which is no part of a tree")
+    return found
+
+
+def _parts_like(parts: dict[Any, Any], other: Any, where: str, may_lack: bool = False) -> dict[Any, Any]:
+    """Those of another tree. Fields may be missing in a `Tangent`, and keys in the cotangent of a dict."""
+    found = _parts(other, where)
+    if (may_lack or isinstance(other, Tangent)) and found.keys() <= parts.keys():
+        return {key: found.get(key) for key in parts}
+    if found.keys() != parts.keys():
+        raise ValueError(f"{where} has the parts {list(parts)} in the first tree, and {list(found)} in another one")
+    return found
+
+
+def _place(tree: Any, where: str, key: Any) -> str:
+    return f"{where}[{key!r}]" if isinstance(tree, list | tuple | deque | dict) else f"{where}.{key}"
+
+
+def _rebuilt(tree: Any, parts: dict[Any, Any]) -> Any:
+    """A container or object like another one, of other parts."""
+    items = parts.values()
+    if isinstance(tree, Tangent):
+        return Tangent(tree.primal_type, parts)
+    if isinstance(tree, tuple):
+        return named_like(tree, items) if hasattr(tree, "_fields") else tuple(items)
+    if isinstance(tree, deque):
+        return deque(items, tree.maxlen)
+    if type(tree) is list:
+        return list(items)
+    if type(tree) is dict:
+        return parts
+    made = copy.copy(tree)
+    if isinstance(tree, list):
+        made[:] = items
+    elif isinstance(tree, dict):
+        made.update(parts)
+    else:
+        for name, part in parts.items():
+            object.__setattr__(made, name, part)  # which frozen dataclasses leave no other way for
+    return made
+
+
+def ravel(tree: Any) -> tuple[np.ndarray[Any, Any], Unravel]:
+    """`(vector, unravel)`: the leaves of a tree in one array of one axis, and what makes a tree like it of such a vector:
+    `unravel(vector)`, with numbers and arrays of the types, shapes and dtypes that the leaves had. Whole numbers stay as they
+    are and are not in the vector. `unravel.vector(gradient)` is the vector of another tree, such as a gradient:
+
+        vector, unravel = ravel(parameters)
+
+        def value_and_slope(vector):
+            value, (parameters_bar,) = value_and_gradient(loss, unravel(vector))
+            return value, unravel.vector(parameters_bar)
+
+        scipy.optimize.minimize(value_and_slope, vector, jac=True)
+    """
+    unravel = Unravel(tree)
+    return unravel.vector(tree), unravel
+
+
+@final
+class Unravel:
+    """What makes a tree of a vector; `size` is how many numbers that has, `dtype` of which type they are."""
+
+    def __init__(self, tree: Any) -> None:
+        leaves: list[Any] = []
+        self._tree = tree_map(lambda leaf: _noted(leaf, leaves), tree)
+        self.size = sum(np.size(leaf) for leaf in leaves)
+        self.dtype = np.result_type(*(np.asarray(leaf).dtype for leaf in leaves)) if leaves else np.dtype(float)
+
+    def __call__(self, vector: Any) -> Any:
+        """The tree with the numbers of a vector. ValueError if it does not have as many."""
+        return unraveled(self, vector)
+
+    def vector(self, tree: Any) -> np.ndarray[Any, Any]:
+        """The leaves of a tree of this structure, or of a gradient of one, as a vector; zeros for what is None."""
+        return self._joined(_leaves_at(self._tree, tree, "tree"))
+
+    def cotangent(self, tree_bar: Any) -> np.ndarray[Any, Any]:
+        """The cotangent of a vector, of which this is that of the tree."""
+        try:
+            return self._joined(_leaves_at(self._tree, tree_bar, "tree", may_lack=True))
+        except ValueError as error:
+            raise CotangentShapeError(f"a cotangent of another structure: {error}") from None
+
+    def _joined(self, leaves: Iterator[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+        found = list(leaves)
+        return np.concatenate(found, dtype=self.dtype, casting="unsafe") if found else np.zeros(0, self.dtype)
+
+    def __repr__(self) -> str:
+        return f"<unravel: {self.size} numbers of dtype {self.dtype}>"
+
+
+def _noted(leaf: Any, leaves: list[Any]) -> Any:
+    """A leaf of the structure that is kept: an array of its own, so that nobody else's is."""
+    if not _is_continuous(leaf):
+        return leaf
+    leaves.append(leaf)
+    return np.zeros_like(leaf) if isinstance(leaf, np.ndarray) else leaf
+
+
+def _is_continuous(leaf: Any) -> bool:
+    return isinstance(leaf, float | complex | np.inexact) or (isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fc")
+
+
+def _leaves_at(structure: Any, tree: Any, where: str, may_lack: bool = False) -> Iterator[np.ndarray[Any, Any]]:
+    """The leaves of a tree, each as a vector, at the places of the continuous leaves of another one."""
+    if isinstance(structure, (*_STRUCTURE, *_CODE)) or (_is_leaf(structure) and not _is_continuous(structure)):
+        return
+    if _is_leaf(structure):
+        if is_structural_zero(tree):
+            yield np.zeros(np.size(structure))
+        elif np.shape(tree) != np.shape(structure):
+            raise ValueError(f"{where} has shape {np.shape(tree)}, and {np.shape(structure)} is its shape in the vector")
+        else:
+            yield np.ravel(tree)
+        return
+    parts = _parts(structure, where)
+    given = dict.fromkeys(parts) if is_structural_zero(tree) else _parts_like(parts, tree, where, may_lack)
+    for key, part in parts.items():
+        yield from _leaves_at(part, given[key], _place(structure, where, key), may_lack)
+
+
+def unraveled(unravel: Unravel, vector: Any) -> Any:
+    """The tree that `unravel` makes of a vector."""
+    if np.shape(vector) != (unravel.size,):
+        raise ValueError(f"the vector has shape {np.shape(vector)}, and the tree {unravel.size} numbers")
+    place = 0
+
+    def next_leaf(leaf: Any) -> Any:
+        nonlocal place
+        if not _is_continuous(leaf):
+            return leaf
+        part = vector[place : place + np.size(leaf)]
+        place += np.size(leaf)
+        part = part.real if np.iscomplexobj(part) and not np.iscomplexobj(leaf) else part
+        return part.reshape(leaf.shape).astype(leaf.dtype) if isinstance(leaf, np.ndarray) else type(leaf)(part[0])
+
+    return tree_map(next_leaf, unravel._tree)
+
+
+@rrule.register(unraveled)
+def unraveled_rrule(unravel: Any, vector: Any) -> Any:
+    """The cotangent of the vector has those of the leaves."""
+    tree = unraveled(unravel, vector)
+
+    def unraveled_pullback(tree_bar: Any) -> tuple[Any, ...]:
+        return NoTangent(), NoTangent(), unravel.cotangent(tree_bar)
+
+    return tree, unraveled_pullback
+
+
+examples(unraveled, (Unravel({"w": np.ones((2, 2)), "b": [0.5, 3]}), np.array([0.3, -0.7, 1.1, 0.4, 2.0])))
