@@ -23,7 +23,7 @@ from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.conditions import asked_only
 from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.functions import Named, as_expression
-from microgradpy.promotion.names import Names, used_in
+from microgradpy.promotion.names import Names, gathered_by_dict, used_in
 from microgradpy.promotion.places import Display, Frame, Known, Part, is_thing, origin_of
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.libraries import is_of_large_library
@@ -141,6 +141,7 @@ def _call_that_writes(
     if walker.trying or region is None or not isinstance(region.terminator, Yield):
         raise Escapes(origin)
     inner.asked_only |= asked_only(region)
+    inner.gathered_by_dict |= gathered_by_dict(region)
     for statement in region.statements:
         inner.statement(statement, own)
     value = inner.known(region.terminator.values[0], own)

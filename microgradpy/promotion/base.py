@@ -168,6 +168,8 @@ class Walk(ABC):
         """What handlers in sight catch."""
         self.raised: set[Value] = set()
         """The exceptions that end a `with`, their classes and tracebacks: none of them is None."""
+        self.gathered_by_dict: set[Value] = set()
+        """What comprehensions collect for dicts."""
         self.helped = False
         self.declines = False
         """Whether a path has given `NotImplemented`, and another one something else."""

@@ -18,7 +18,7 @@ from microgradpy.ir.kinds import Sequence
 from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var
 from microgradpy.promotion import classes, keying
 from microgradpy.promotion.class_members import member_of_class
-from microgradpy.promotion.comparing import COMPARE, compared, is_among, is_no_object
+from microgradpy.promotion.comparing import COMPARE, compared, instance, is_among
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
 from microgradpy.promotion.entries import Entering
@@ -60,6 +60,7 @@ from microgradpy.promotion.writers import written_captures
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import Grouped, Keyed, Nested
+from microgradpy.runtime.keys import constant_key
 from microgradpy.runtime.making import tie
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
@@ -154,7 +155,7 @@ class Calls(Inlining):
         is_kept = origin in self.facts.kept or (opcode is Opcode.LIST and self.facts.beside_writes)
         if not is_kept and self.makes(op, opcode, arguments, frame):
             return
-        if opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table | Object):
+        if opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table | Object | Display):
             self.collect(op, arguments[0], arguments[1], frame)
         elif opcode is Opcode.APPLY and self.applied(op, arguments, frame):
             self.helped = True
@@ -237,8 +238,11 @@ class Calls(Inlining):
                 self.check_written(arguments[number])
         return any(map(is_thing, arguments))
 
-    def collect(self, op: Op, place: ListOf | Table | Object, item: Known, frame: Frame) -> None:
+    def collect(self, op: Op, place: ListOf | Table | Object | Display, item: Known, frame: Frame) -> None:
         """What a comprehension does with each item."""
+        if isinstance(place, Display):
+            self.bind(op.results[0], replace(place, items=(*place.items, item)), frame)
+            return
         self.bind(op.results[0], place, frame)
         if isinstance(place, Object):
             self.add_to(op, place, item, frame)
@@ -372,8 +376,12 @@ class Calls(Inlining):
 
     def compared(self, function: Any, arguments: tuple[Known, ...]) -> Known | None:
         """`a is b` and `isinstance(a, B)`, as far as that is known."""
-        if function is isinstance and len(arguments) == 2 and is_no_object(self, *arguments):
-            return Const(False)
+        if function is isinstance and len(arguments) == 2:
+            found = instance(self, *arguments)
+            self.helped |= found is not None
+            return found
+        if function is constant_key and isinstance(arguments[0], Const) and type(arguments[0].value) in (str, int):
+            return arguments[0]
         if (function is operator.is_ or function is operator.is_not) and all(isinstance(each, Const) for each in arguments):
             first, second = arguments
             return Const((first.value is second.value) is (function is operator.is_))  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import BOOL, INT, Array, Scalar, TupleOf
+from microgradpy.ir.kinds import BOOL, INT, Array, Inert, Kind, Scalar, Sequence, TupleOf, python_type
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, fresh
 from microgradpy.promotion.classes import is_in_sight, is_record
 from microgradpy.promotion.forms import form_of
@@ -35,13 +35,41 @@ def compared(walker: Any, op: Op, arguments: tuple[Known, ...], frame: Frame) ->
     return walker.known_result(op, frame)  # type: ignore[no-any-return]
 
 
-def is_no_object(walker: Any, known: Known, cls: Known) -> bool:
-    """Whether something is a number or an array, and no object of a class of the user's."""
-    named = cls.value if isinstance(cls, Const) else None
-    if type(named) is not type or not is_in_sight(named) or issubclass(named, int | float | complex | np.generic | np.ndarray):
-        return False
-    kind = walker.kinds.of(known)
-    return isinstance(kind, Scalar | Array) or kind in (INT, BOOL)
+_CONTAINERS = frozenset((list, tuple, dict, set, frozenset, str, bytes, type(None)))
+_CLASSES = _CONTAINERS | {int, float, complex, bool, np.ndarray}
+_OF_INERT: dict[str, type] = {"str": str, "NoneType": type(None)}
+
+
+def is_instance(kind: Kind, asked: Any) -> bool | None:
+    """Whether what is of this kind is of a class, or of one of several, as far as that is proven."""
+    if isinstance(asked, tuple):
+        found = [is_instance(kind, each) for each in asked]
+        return True if True in found else None if None in found else False
+    if not isinstance(asked, type) or asked not in _CLASSES:
+        return None
+    match kind:
+        case Array(ndim=int(rank)) if rank > 0:
+            return asked is np.ndarray
+        case Array() | Scalar():  # perhaps a number of NumPy's, which may be a float as well
+            return False if asked in _CONTAINERS or (asked is np.ndarray and isinstance(kind, Scalar)) else None
+        case TupleOf() | Sequence(name="list" | "dict" | "set" | "tuple"):
+            return asked is python_type(kind)
+        case Inert(name="str" | "NoneType" as name):
+            return asked is _OF_INERT[name]
+    return None
+
+
+def instance(walker: Any, known: Known, cls: Known) -> Const | None:
+    """`isinstance(x, C)` of a value, as far as it is known: a number or an array is no object of a class of the user's."""
+    if not isinstance(cls, Const) or is_thing(known):
+        return None
+    kind, named = walker.kinds.of(known), cls.value
+    found = is_instance(kind, named)
+    if found is None and type(named) is type and is_in_sight(named):
+        is_number = isinstance(kind, Scalar | Array) or kind in (INT, BOOL)
+        is_other = not issubclass(named, int | float | complex | np.generic | np.ndarray)
+        found = False if is_number and is_other else None
+    return None if found is None else Const(found)
 
 
 def is_among(walker: Any, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:

@@ -17,6 +17,7 @@ from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
 from microgradpy.frontend.marks import tidy_marks
 from microgradpy.frontend.prune import prune
+from microgradpy.ir import kinds as of_values
 from microgradpy.ir.kinds import Kind, holds_numbers
 from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Statement, Try, While, Yield
 from microgradpy.ir.reasons import Reason
@@ -117,6 +118,14 @@ def _calls_in_loops(function: types.FunctionType, ir: Function, kinds: tuple[Kin
     return any(isinstance(callee, types.FunctionType) and is_followed(callee, function) for callee in callees)
 
 
+def _goes_through_dicts(ir: Function, kinds: tuple[Kind, ...]) -> bool:
+    """Whether a function that gets dicts of arrays, whose keys are proven, has loops, or makes other dicts."""
+    if not any(isinstance(kind, of_values.Sequence) and kind.entries and not holds_numbers(kind) for kind in kinds):
+        return False
+    callees = [op.callee.value for op in walk(ir.body) if isinstance(op, Op) and isinstance(op.callee, Const)]
+    return any(isinstance(each, For) for each in walk(ir.body)) or any(each in (dict, operator.or_) for each in callees)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Promoted:
@@ -202,7 +211,8 @@ def promote(
     of the input. `beside_writes`: other memory is written into, which is tracked; then objects and cells are in sight only, and
     nothing in functions with a `try`."""
     makes = any(_makes_memory(function, each) for each in walk(ir.body)) or _changes_arrays(ir)
-    if examples is None and not makes and not _calls_in_loops(function, ir, kinds):
+    makes = makes or _calls_in_loops(function, ir, kinds) or _goes_through_dicts(ir, kinds)
+    if examples is None and not makes:
         return Promotion(None)
     facts = Facts(beside_writes=beside_writes)
     reasons: dict[Origin, Reason | None] = {}

@@ -14,6 +14,7 @@ from microgradpy.ad.instrument import instrument_function
 from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
+from microgradpy.ir.kinds import Array, Sequence, TupleOf
 from microgradpy.ir.nodes import (
     NOWHERE,
     SELF,
@@ -41,6 +42,7 @@ from microgradpy.promotion.conditions import asked_only
 from microgradpy.promotion.findings import Escapes, Facts, Origin, Recurs, Writes
 from microgradpy.promotion.library import is_text, placed
 from microgradpy.promotion.modules import called_at, module_of, of_module
+from microgradpy.promotion.names import gathered_by_dict
 from microgradpy.promotion.places import Closure, DictOf, Display, Frame, Generator, Known, Part, is_thing
 from microgradpy.promotion.recursion import Recursion, call_recursive
 from microgradpy.promotion.walker import Walker
@@ -53,6 +55,7 @@ from microgradpy.runtime.suspension import is_generator
 Lower = Callable[[types.FunctionType], tuple[Function, Any]]
 Named = Mapping[str, Known]
 MOST_CALLS = 12
+_MOST_LEVELS = 6
 """How deep calls may be inside of each other."""
 _ASK_FOR_FRAMES = frozenset({"warn", "_getframe", "currentframe", "stack", "extract_stack", "format_stack", "print_stack"})
 """By these, code finds out who has called it."""
@@ -81,6 +84,8 @@ class Functions(Walker):
         self.codes: list[types.CodeType] = []
         """The code of what is being written where it is called, since the last function that calls itself."""
         self.recursions: list[Recursion] = []
+        self.levels: list[types.CodeType | None] = []
+        """Of the calls that are written out around, the code, if the call was given a container."""
         self.inside_of: list[types.FunctionType] = []
         """The functions that are being written where they are called, outermost first."""
         self.written: dict[types.FunctionType, frozenset[int]] = {}
@@ -300,6 +305,8 @@ class Functions(Walker):
         """A call: written where it is made, unless the function calls itself."""
         is_of_arguments = any(isinstance(each, Part | Display) for each in values.values())
         is_first = code in self.facts.peeled and code not in self.codes and as_expression(function.body) is not None
+        is_level = self.goes_down(code, tuple(values.values())) and as_expression(function.body) is not None
+        is_of_arguments |= is_level
         if code in self.facts.recursive and not is_of_arguments and not is_first:
             if is_of_other_module:
                 raise Escapes(origin)
@@ -307,10 +314,32 @@ class Functions(Walker):
         if not is_of_arguments and (code in self.codes or as_expression(function.body) is None):
             raise Escapes(origin) if self.facts.beside_writes else Recurs(code)
         self.codes.append(code)
+        self.levels.append(code if is_level and any(map(self.has_structure, values.values())) else None)
         try:
             return self.body(op, function, values, frame, origin)
         finally:
             self.codes.pop()
+            self.levels.pop()
+
+    def goes_down(self, code: types.CodeType, given: tuple[Known, ...]) -> bool:
+        """Whether a function that may call itself is given a container of which it is proven what it holds, or what one held
+        that it was given: it ends with the numbers and arrays, which it tells by `isinstance`."""
+        if code in self.facts.recursive or "isinstance" not in code.co_names or self.codes.count(code) >= _MOST_LEVELS:
+            return False
+        if any(map(self.has_structure, given)):
+            return True
+        return bool(self.levels) and self.levels[-1] is code
+
+    def has_structure(self, known: Known) -> bool:
+        """Whether something is a container of arrays, of which that is proven."""
+        if isinstance(known, DictOf):
+            return True
+        kind = self.kinds.of(known) if isinstance(known, Var) else None
+        if isinstance(kind, Sequence):
+            items = [each for _, each in kind.entries] or [kind.item]
+        else:
+            items = list(kind.items) if isinstance(kind, TupleOf) else []
+        return any(isinstance(each, Array | Sequence | TupleOf) for each in items)
 
     def generator_of(self, op: Op, function: Function, values: dict[Var, Known], frame: Frame, made: Origin) -> Generator:
         """What a call of a function inside gives that yields."""
@@ -327,6 +356,7 @@ class Functions(Walker):
         if region is None:
             raise Escapes(origin)
         self.asked_only |= asked_only(region)
+        self.gathered_by_dict |= gathered_by_dict(region)
         for statement in region.statements:
             self.statement(statement, inner)
         if isinstance(region.terminator, Yield):

@@ -6,8 +6,23 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from microgradpy.ad.calls import Apart
-from microgradpy.ir.nodes import Const, For, Function, Op, Region, Statement, Try, Var, While
+from microgradpy.ir.nodes import (
+    KEYS_CHECKED,
+    Const,
+    For,
+    Function,
+    Op,
+    Region,
+    Statement,
+    Try,
+    Value,
+    Var,
+    While,
+    function_constant,
+)
 from microgradpy.ir.traversal import definitions, item_variables, terminator_values, terminators, uses, walk
+
+_DICT = function_constant(dict)
 
 
 class Names:
@@ -54,3 +69,9 @@ def statements_of(function: Function) -> Iterator[Statement]:
                 case Op(callee=Const(value=Apart(function=callee))) if id(callee) not in met:
                     met.add(id(callee))
                     waiting.append(callee)
+
+
+def gathered_by_dict(region: Region) -> frozenset[Value]:
+    """What comprehensions collect for dicts; nobody else reads it."""
+    gathered = (op for op in walk(region) if isinstance(op, Op) and op.callee == _DICT and op.payload == KEYS_CHECKED)
+    return frozenset(op.arguments[0] for op in gathered)

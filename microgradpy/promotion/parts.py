@@ -138,7 +138,9 @@ class Parts(WrittenArguments):
         """The items of what is in sight and short; None of anything else."""
         if isinstance(known, Display):
             return known.items
-        if not isinstance(known, Part) or not (known.is_container or classes.is_record(known.cls)):
+        if not isinstance(known, Part):
+            return super().items(known)
+        if not (known.is_container or classes.is_record(known.cls)):
             return None
         if len(known.value) > MOST_ROUNDS:
             return None
@@ -151,10 +153,11 @@ class Parts(WrittenArguments):
 
     def pairs(self, known: Known) -> list[tuple[Any, Known]] | None:
         """The keys and values of a dict in sight, which has just these keys."""
-        keys = self.items(known) if isinstance(known, Part) and known.cls is dict else None
+        if not isinstance(known, Part):
+            return super().pairs(known)
+        keys = self.items(known) if known.cls is dict else None
         if keys is None:
             return None
-        assert isinstance(known, Part)
         return [(key, self.part(known, ("[]", key))) for key in known.value]
 
     def plain(self, known: Known, *, shows: bool = True, hands: bool = True) -> Value:

@@ -40,6 +40,7 @@ from microgradpy.promotion.guarded import guard, key_of, may_be_guarded
 from microgradpy.promotion.iterated import with_iterators
 from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.merging import Arm, Merge
+from microgradpy.promotion.names import gathered_by_dict
 from microgradpy.promotion.places import Element, Frame, Known, ListOf, Object
 from microgradpy.promotion.thrown import note_thrown
 from microgradpy.runtime.keyed import CLASSES
@@ -221,5 +222,6 @@ class Walker(Walk):
 
     def whole(self, function: Function, frame: Frame) -> Function:
         self.asked_only |= asked_only(function.body)
+        self.gathered_by_dict |= gathered_by_dict(function.body)
         statements, end = self.region(function.body, frame)
         return replace(function, body=Region(tuple(statements), end))
