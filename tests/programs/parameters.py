@@ -143,7 +143,7 @@ def rearranged_parameters(p):
 
 
 @program(PARAMETERS, features="recursion over a dict, isinstance")
-@program({"w": PARAMETERS["w"], "b": PARAMETERS["b"], "v": PARAMETERS["v"], "deep": {"x": [PARAMETERS["v"]]}}, features="isinstance")
+@program({**PARAMETERS, "deep": {"x": [PARAMETERS["v"]]}}, features="recursion over dicts and lists")
 def leaf_by_leaf(p):
     return loss(of_each_leaf(np.tanh, of_each_leaf(lambda x: 2.0 * x, p)))
 
