@@ -34,7 +34,7 @@ from microgradpy.cache import (
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.errors import CompilerBug, DifferentiationError, MutationError
 from microgradpy.frontend.resolve import builtins_of
-from microgradpy.frontend.sharing import rebound_globals, rebound_inside
+from microgradpy.frontend.sharing import looking_once, rebound_globals, rebound_inside
 from microgradpy.frontend.source import place_of
 from microgradpy.ir.input_kinds import in_terms_of_inputs
 from microgradpy.ir.kinds import (
@@ -350,7 +350,7 @@ def _analysed(request: _Request) -> Unit | MayWrite:
         CACHE.misses += 1
         before = tuple(CACHE.units.values())
         try:
-            with resting(), errors_of_compiler(function.__code__, function.__globals__):
+            with resting(), looking_once(), errors_of_compiler(function.__code__, function.__globals__):
                 found = _settled(request, before)
         except BaseException:
             _give_up(before)

@@ -1,5 +1,6 @@
 """The functions of classes of data for each number of fields, to which `dataclasses` gives the names that a class has: `s0`
-sets the first field. They are written out because compiling texts would cost more than all the rest of making a class."""
+sets the first field, for objects that cannot be assigned to. They are written out because compiling texts would cost more than
+all the rest of making a class."""
 
 from __future__ import annotations
 
@@ -131,6 +132,128 @@ def init_10(s0: Put, s1: Put, s2: Put, s3: Put, s4: Put, s5: Put, s6: Put, s7: P
     return __init__
 
 
+def assigned_0() -> Any:
+    def __init__(self: Any) -> None:
+        pass
+
+    return __init__
+
+
+def assigned_1() -> Any:
+    def __init__(self: Any, a0: Any) -> None:
+        self.a0 = a0
+
+    return __init__
+
+
+def assigned_2() -> Any:
+    def __init__(self: Any, a0: Any, a1: Any) -> None:
+        self.a0 = a0
+        self.a1 = a1
+
+    return __init__
+
+
+def assigned_3() -> Any:
+    def __init__(self: Any, a0: Any, a1: Any, a2: Any) -> None:
+        self.a0 = a0
+        self.a1 = a1
+        self.a2 = a2
+
+    return __init__
+
+
+def assigned_4() -> Any:
+    def __init__(self: Any, a0: Any, a1: Any, a2: Any, a3: Any) -> None:
+        self.a0 = a0
+        self.a1 = a1
+        self.a2 = a2
+        self.a3 = a3
+
+    return __init__
+
+
+def assigned_5() -> Any:
+    def __init__(self: Any, a0: Any, a1: Any, a2: Any, a3: Any, a4: Any) -> None:
+        self.a0 = a0
+        self.a1 = a1
+        self.a2 = a2
+        self.a3 = a3
+        self.a4 = a4
+
+    return __init__
+
+
+def assigned_6() -> Any:
+    def __init__(self: Any, a0: Any, a1: Any, a2: Any, a3: Any, a4: Any, a5: Any) -> None:
+        self.a0 = a0
+        self.a1 = a1
+        self.a2 = a2
+        self.a3 = a3
+        self.a4 = a4
+        self.a5 = a5
+
+    return __init__
+
+
+def assigned_7() -> Any:
+    def __init__(self: Any, a0: Any, a1: Any, a2: Any, a3: Any, a4: Any, a5: Any, a6: Any) -> None:
+        self.a0 = a0
+        self.a1 = a1
+        self.a2 = a2
+        self.a3 = a3
+        self.a4 = a4
+        self.a5 = a5
+        self.a6 = a6
+
+    return __init__
+
+
+def assigned_8() -> Any:
+    def __init__(self: Any, a0: Any, a1: Any, a2: Any, a3: Any, a4: Any, a5: Any, a6: Any, a7: Any) -> None:
+        self.a0 = a0
+        self.a1 = a1
+        self.a2 = a2
+        self.a3 = a3
+        self.a4 = a4
+        self.a5 = a5
+        self.a6 = a6
+        self.a7 = a7
+
+    return __init__
+
+
+def assigned_9() -> Any:
+    def __init__(self: Any, a0: Any, a1: Any, a2: Any, a3: Any, a4: Any, a5: Any, a6: Any, a7: Any, a8: Any) -> None:
+        self.a0 = a0
+        self.a1 = a1
+        self.a2 = a2
+        self.a3 = a3
+        self.a4 = a4
+        self.a5 = a5
+        self.a6 = a6
+        self.a7 = a7
+        self.a8 = a8
+
+    return __init__
+
+
+def assigned_10() -> Any:
+    def __init__(self: Any, a0: Any, a1: Any, a2: Any, a3: Any, a4: Any, a5: Any, a6: Any, a7: Any, a8: Any, a9: Any) -> None:
+        self.a0 = a0
+        self.a1 = a1
+        self.a2 = a2
+        self.a3 = a3
+        self.a4 = a4
+        self.a5 = a5
+        self.a6 = a6
+        self.a7 = a7
+        self.a8 = a8
+        self.a9 = a9
+
+    return __init__
+
+
 def compared_0() -> Any:
     def __eq__(self: Any, other: Any) -> Any:
         return () == () if other.__class__ is self.__class__ else NotImplemented
@@ -249,6 +372,19 @@ def compared_8() -> Any:
 
 
 INITS = (init_0, init_1, init_2, init_3, init_4, init_5, init_6, init_7, init_8, init_9, init_10)
+ASSIGNMENTS = (
+    assigned_0,
+    assigned_1,
+    assigned_2,
+    assigned_3,
+    assigned_4,
+    assigned_5,
+    assigned_6,
+    assigned_7,
+    assigned_8,
+    assigned_9,
+    assigned_10,
+)
 COMPARISONS = (
     compared_0,
     compared_1,

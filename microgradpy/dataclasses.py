@@ -7,6 +7,9 @@
 
 The standard library compiles five functions for each class: that would be a third of what the first import of this package
 costs. Functions of classes whose fields differ only in name are written once here, and given the names of each.
+
+What a compile makes by the ten thousand is declared by `nodeclass` instead: that its objects do not change is for the type
+checker to see, as it takes three times as long to make one that refuses it at run time.
 """
 
 from __future__ import annotations
@@ -19,7 +22,9 @@ from dataclasses import FrozenInstanceError
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
-from microgradpy.data_functions import COMPARISONS, INITS
+from microgradpy.data_functions import ASSIGNMENTS, COMPARISONS, INITS
+
+__all__ = ["dataclass", "field", "nodeclass", "replace"]
 
 _Data = TypeVar("_Data")
 _MISSING = object()
@@ -65,9 +70,9 @@ def _field(
     return _Field(default, default_factory, init, repr, compare, kw_only)
 
 
-def _dataclass(cls: Any = None, /, *, frozen: bool = False, slots: bool = False, eq: bool = True) -> Any:
+def _dataclass(cls: Any = None, /, *, frozen: bool = False, slots: bool = False, eq: bool = True, refuses: bool = True) -> Any:
     """Give a class `__init__`, `__repr__` and, unless its objects are equal to themselves only, `__eq__` over its fields; if it
-    is frozen, which one without slots cannot be, `__hash__` as well."""
+    is frozen, which one without slots cannot be, `__hash__` as well, and what `refuses` changes."""
     assert slots or not frozen
 
     def decorate(cls: Any) -> Any:
@@ -78,12 +83,13 @@ def _dataclass(cls: Any = None, /, *, frozen: bool = False, slots: bool = False,
             cls = _with_slots(cls, [each.name for each in own if each.name not in inherited])
         setattr(cls, _FIELDS, fields)
         cls.__match_args__ = tuple(each.name for each in fields if each.init and not each.kw_only)  # type: ignore[misc]
-        for function in _functions(cls, fields, frozen, eq):
+        for function in _functions(cls, fields, frozen, eq, frozen and refuses):
             if function.__name__ not in vars(cls):
                 function.__qualname__ = f"{cls.__qualname__}.{function.__name__}"
                 setattr(cls, function.__name__, function)
-        if frozen:
+        if frozen and refuses:
             cls.__setattr__ = cls.__delattr__ = _refuse_change
+        if frozen:
             cls.__getstate__, cls.__setstate__ = _state, _set_state
         elif eq:
             cls.__hash__ = None
@@ -94,17 +100,38 @@ def _dataclass(cls: Any = None, /, *, frozen: bool = False, slots: bool = False,
 
 def _replace(data: _Data, /, **changes: Any) -> _Data:
     """A copy with other values of some fields."""
-    fields: tuple[_Field, ...] = getattr(data, _FIELDS)
-    values = {each.name: getattr(data, each.name) for each in fields if each.init and each.name not in changes}
-    return type(data)(**values, **changes)
+    cls = type(data)
+    positions, values_of = _REPLACED.get(cls) or _positions(cls)
+    if values_of is None or not changes.keys() <= positions.keys():
+        names = (name for name in positions if name not in changes)
+        return cls(**{name: getattr(data, name) for name in names}, **changes)
+    values = [*values_of(data)]
+    for name, value in changes.items():
+        values[positions[name]] = value
+    return cls(*values)
+
+
+_REPLACED: dict[type, tuple[dict[str, int], Callable[[Any], tuple[Any, ...]] | None]] = {}
+
+
+def _positions(cls: type) -> tuple[dict[str, int], Callable[[Any], tuple[Any, ...]] | None]:
+    """The place of each argument of a class of data, and what reads all of them; None if some are given by name only."""
+    arguments = [each for each in getattr(cls, _FIELDS) if each.init]
+    names = [each.name for each in arguments]
+    is_plain = len(names) > 1 and not any(each.kw_only for each in arguments)
+    found = {name: place for place, name in enumerate(names)}, operator.attrgetter(*names) if is_plain else None
+    _REPLACED[cls] = found
+    return found
 
 
 if TYPE_CHECKING:  # the same to whoever checks types, who knows those of the standard library
     from dataclasses import dataclass as dataclass
+    from dataclasses import dataclass as nodeclass
     from dataclasses import field as field
     from dataclasses import replace as replace
 else:
     dataclass, field, replace = _dataclass, _field, _replace
+    nodeclass = functools.partial(_dataclass, refuses=False)
 
 
 def _own_fields(cls: type) -> Iterator[_Field]:
@@ -128,8 +155,8 @@ def _with_slots(cls: Any, names: list[str]) -> Any:
     return made
 
 
-def _functions(cls: type, fields: tuple[_Field, ...], frozen: bool, eq: bool) -> Iterator[Any]:
-    yield _init(cls, fields, frozen)
+def _functions(cls: type, fields: tuple[_Field, ...], frozen: bool, eq: bool, refuses: bool) -> Iterator[Any]:
+    yield _init(cls, fields, refuses)
     yield _representation()
     if eq:
         names = [each.name for each in fields if each.compare]
@@ -139,13 +166,16 @@ def _functions(cls: type, fields: tuple[_Field, ...], frozen: bool, eq: bool) ->
             yield _renamed(hashed, names)
 
 
-def _init(cls: Any, fields: tuple[_Field, ...], frozen: bool) -> Any:
-    """`__init__` for these fields."""
+def _init(cls: Any, fields: tuple[_Field, ...], refuses: bool) -> Any:
+    """`__init__` for these fields, of an object that may refuse changes."""
     arguments = sorted((each for each in fields if each.init), key=lambda each: each.kw_only)
     puts = {each.name: _put(cls, each) for each in fields}
     if len(arguments) >= len(INITS) or len(arguments) < len(fields) or hasattr(cls, "__post_init__"):
         return _general_init(fields, arguments, puts)
-    made = INITS[len(arguments)](*(puts[each.name] for each in arguments))
+    if refuses or any(each.default_factory is not None for each in arguments):
+        made = INITS[len(arguments)](*(puts[each.name] for each in arguments))
+    else:
+        made = ASSIGNMENTS[len(arguments)]()
     made = _renamed(made, [each.name for each in arguments], sum(each.kw_only for each in arguments))
     made.__defaults__ = tuple(each.given for each in arguments if each.is_optional and not each.kw_only)
     made.__kwdefaults__ = {each.name: each.given for each in arguments if each.is_optional and each.kw_only}

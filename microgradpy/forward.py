@@ -61,11 +61,16 @@ def _checked(args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, ...]:
 def _checked_one(x: Any, dot: Any, place: str) -> Any:
     if type(dot) is float and type(x) is float:
         return dot or None
+    if type(dot) is np.ndarray is type(x) and dot.dtype is x.dtype in _REAL and dot.shape == x.shape:
+        return dot if dot.any() else None
     try:
         return _filled(x, unless_zero(check_seed(x, dot)))
     except CotangentShapeError as error:
         found = error.found.replace("the seed of the value", f"the tangent of {place}").replace("the value", place)
         raise CotangentShapeError(found, None, "A tangent has the structure and shape of the argument.") from None
+
+
+_REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def unless_zero(dot: Any) -> Any:
@@ -83,7 +88,7 @@ def _filled(x: Any, dot: Any) -> Any:
 
 
 def _as_tangent(y: Any, y_dot: Any) -> Any:
-    if type(y_dot) is float and type(y) is float:
+    if type(y_dot) is type(y) in (float, np.float64):
         return y_dot
     return fill_zeros(y, None if is_structural_zero(y_dot) else project(y, y_dot))
 

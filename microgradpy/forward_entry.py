@@ -72,7 +72,7 @@ def _planned(
 ) -> _Planned | None:
     bound = bind(function, args, kwargs)
     fields = {} if is_structural_zero(f_dot) else dict(f_dot)
-    itself = self_cells(function)  # a function that refers to itself holds itself
+    itself = self_cells(function) if function.__closure__ else ()  # a function that refers to itself holds itself
     captured = [f_dot if name in itself else fields.pop(name, None) for name in function.__code__.co_freevars]
     is_inner = RUN.is_inside
     if fields or RUN.mode.tracks or is_generator(function.__code__):
@@ -81,7 +81,9 @@ def _planned(
     found = _planned_by_parts(function, bound, given) if not is_inner and RUN.mode == USUAL else None
     if found is not None:
         return found
-    plan = _push_plan_for(function, bound, tuple(not is_structural_zero(dot) for dot in dots), given, is_inner)
+    moves = tuple([not is_structural_zero(dot) for dot in given])
+    wanted = moves if bound.is_plain else tuple([not is_structural_zero(dot) for dot in dots])
+    plan = _push_plan_for(function, bound, wanted, moves, is_inner)
     return None if plan is None else _Planned(plan, bound, given)
 
 
@@ -91,11 +93,10 @@ def filling(kind: Kind) -> Callable[[Any, Any], Any] | None:
 
 
 def _push_plan_for(
-    function: types.FunctionType, bound: Binding, wanted: tuple[bool, ...], given: list[Any], is_inner: bool
+    function: types.FunctionType, bound: Binding, wanted: tuple[bool, ...], moves: tuple[bool, ...], is_inner: bool
 ) -> _PushPlan | None:
-    """The plan for pushing these tangents of the inputs; None as for `push`."""
+    """The plan for pushing tangents of the inputs that move; None as for `push`."""
     key = signature(function, bound, wanted, False, is_inner, RUN.mode)
-    moves = tuple(not is_structural_zero(dot) for dot in given)
     known: _PushPlan | None = None if key is None else CACHE.plans.get((moves, key))
     if known is not None and is_valid(known[0]):
         CACHE.hits += 1

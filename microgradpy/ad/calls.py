@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import CodeType, FunctionType
 from typing import Any, Protocol, final
 
-from microgradpy.dataclasses import dataclass
+from microgradpy.dataclasses import dataclass, nodeclass
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function, Location, Value, Var
 
@@ -61,7 +61,7 @@ class Apart:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Inlined:
     """A rule whose text was spliced in; `pullback` has the values it closes over. `arguments` are those of the rule's
     positional parameters, `keywords` the others that were given; `function` is what was called, None for an attribute."""
@@ -78,7 +78,7 @@ class Inlined:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Dispatched:
     """A call resolved at run time: `result, pullback = pullback_of(callee, *arguments)`. With `packed`, the arguments are
     one tuple and one dict; `named` are the names of the others that are given by name. If it is `settled`, the cotangents that
@@ -95,7 +95,7 @@ class Dispatched:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class UnitCall:
     """A call of a function differentiated through its own source: `result, saved = f_primal(*arguments)`. The arguments
     `passed` are lists that come back as the last parts of the result. If it is made `again` in the adjoint, that is the
@@ -112,7 +112,7 @@ class UnitCall:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Build:
     """A tuple, list or dict display; `keys` are the constant positions or the dict's keys."""
 
@@ -123,7 +123,7 @@ class Build:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Unpack:
     """`a, b = source`. The last results, `passed` in number, are lists that the call which made the source has written into."""
 
@@ -135,7 +135,7 @@ class Unpack:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Append:
     """`items.append(item)` by a comprehension, when the list had `length` items."""
 
@@ -147,7 +147,7 @@ class Append:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Replaced:
     """`items[index] = item` on a list of which every version has a variable: `result` is the list afterwards. With several
     indices it is an item of an item."""
@@ -160,7 +160,7 @@ class Replaced:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Attribute:
     """`result = target.name`"""
 
@@ -171,7 +171,7 @@ class Attribute:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Item:
     """`result = container[index]`"""
 
@@ -187,7 +187,7 @@ Field = str | tuple[str, int | str]
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Capture:
     """A nested function was made over `values`, which are its fields."""
 
@@ -198,7 +198,7 @@ class Capture:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Iterated:
     """`result` is the item of `source` at `position` of an iteration, from the end if `backwards`; or, with a `key`, the
     value of a dict at that key."""
@@ -213,7 +213,7 @@ class Iterated:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Suspend:
     """`result = yield value`"""
 
@@ -223,7 +223,7 @@ class Suspend:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class AddInPlace:
     """`target += value` (or `-=`) on an array, which `result` is another name of."""
 
@@ -235,7 +235,7 @@ class AddInPlace:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class StoreItem:
     """`container[index] = value` on an array, at a place that the index names once."""
 
@@ -265,7 +265,7 @@ Call = (
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class StaticTuple:
     """A tuple taken apart by the compiler."""
 
@@ -273,7 +273,7 @@ class StaticTuple:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class StaticClosure:
     """A nested function of a rule, with the values it closes over."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -32,13 +33,31 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.rules import number_lists
 from microgradpy.rules.entries import Rule
+from microgradpy.rules.loading import load_optional
 from microgradpy.rules.operators import matmul_of_any_ranks_rrule, matmul_rrule
 from microgradpy.rules.registry import rrule
 from microgradpy.tangents.columns import columns_of, list_of_columns
 
 
 def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
-    """The rule to be inlined for arguments of these kinds; None if the dispatcher has to choose."""
+    """The rule to be inlined for arguments of these kinds; None if the dispatcher has to choose. It is found once for each builtin
+    function of numbers, of which a long function has thousands of calls."""
+    if type(function) is not BuiltinFunctionType or not all([type(kind) is Scalar for kind in kinds]):
+        return _found(function, kinds)
+    load_optional()
+    key = rrule.version, function, *[kind.name for kind in kinds if isinstance(kind, Scalar)]
+    if key not in _of_numbers:
+        if len(_of_numbers) >= _MOST:
+            _of_numbers.clear()
+        _of_numbers[key] = _found(function, kinds)
+    return _of_numbers[key]
+
+
+_MOST = 1024
+_of_numbers: dict[tuple[object, ...], Rule | None] = {}
+
+
+def _found(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
     of_numbers = None if rrule.has_others(function) else _rule_of_numbers(function, kinds)
     if of_numbers is not None:
         return of_numbers

@@ -10,7 +10,7 @@ nest, and a replay (`for a, b in reversed(tape_i)`) needs no pops: the pullback 
                                      tape.append((y, t))
                                      y = g(y, t)
 
-A value computed in one arm of an `If` becomes a result of it, None on the other path.
+A value computed in one arm of an `If` becomes a result of it, None on the other path; if many, as one (`saved_arms`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from microgradpy.ad.exits import Frame, frame_of
 from microgradpy.ad.filled_lists import built, named_in
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
+from microgradpy.ad.saved_arms import Arm, save_arms_as_one
 from microgradpy.ad.saved_attempts import AttemptRecorder, Available, Tape, Wanted, left_with, reached
 from microgradpy.ad.steady_lists import steady_lists
 from microgradpy.dataclasses import dataclass, replace
@@ -82,7 +83,7 @@ class Pair:
 def save(primal: Primal, reverse: Reverse) -> Pair:
     """Decide what is saved, write the records into the primal and read them in the adjoint."""
     homes = _Homes(primal.function, reverse)
-    plan = _Plan(homes, reverse, primal.function)
+    plan = _Plan(homes, reverse, primal)
     adjoint_body = plan.rebuild(reverse.region)
     fields = plan.fields(None)
     recorder = _Recorder(plan, primal)
@@ -123,6 +124,8 @@ class _Homes:
         self.frames[None] = reverse.function_frame
         self.home: dict[Var, Tape | None] = {}
         self.order: dict[Var, int] = {}
+        self.arms: list[Arm] = []
+        self.is_tried = False
         for var in function.inputs:
             self.put(var, None)
         for tape, frame in self.frames.items():
@@ -140,14 +143,24 @@ class _Homes:
                 case While() | For():
                     self.loop(statement, home)
                 case If():
-                    for nested in regions(statement):
-                        self.region(nested, home, around)
+                    self.branch(statement, home, around)
                 case Try():
                     self.attempt(statement, home, around)
                 case Op():
                     pass
             for var in definitions(statement):
                 self.put(var, home)
+
+    def branch(self, statement: If, home: Tape | None, around: Frame | None) -> None:
+        arms = []
+        for side, nested in enumerate(regions(statement)):
+            start = len(self.order)
+            self.region(nested, home, around)
+            arms.append(Arm(statement, side, home, start, len(self.order)))
+        # Where an exit or an exception leaves an arm, what it has computed so far is recorded.
+        is_left = around is None or around.of_statement.get(id(statement)) != frozenset()
+        if not (is_left or self.is_tried) and all(isinstance(arm.terminator, Yield) for arm in regions(statement)):
+            self.arms += arms
 
     def loop(self, statement: While | For, home: Tape | None) -> None:
         frame = self.frame_of_loop.get(id(statement))
@@ -166,25 +179,30 @@ class _Homes:
         if frame is not None:
             self.put(frame.path, home)
             self.put(frame.handled, home)
+        outer, self.is_tried = self.is_tried, True
         self.region(statement.body, home, frame)
         for var in statement.parameters:
             self.put(var, home)
         for handler in statement.handlers:
             self.region(handler.body, home, around)
+        self.is_tried = outer
 
 
 class _Plan:
     """Which variables each frame saves."""
 
-    def __init__(self, homes: _Homes, reverse: Reverse, function: Function) -> None:
+    def __init__(self, homes: _Homes, reverse: Reverse, primal: Primal) -> None:
         self.homes = homes
-        self.function = function
+        self.function = primal.function
         self.wanted: Wanted = {}
         self.counted: dict[Tape, Counted] = {}
         self.kinds = reverse.kinds
         self.counts = named_in(reverse.region)
         self.collect(reverse.region)
+        self.read_by_counting = set[Value]()
         self.count_instead_of_record()
+        alone = primal.lent | self.read_by_counting
+        self.arms = save_arms_as_one(homes.arms, self.wanted, homes.order, reverse.region, alone, self.counted, self.called)
 
     @cached_property
     def read_by_user(self) -> frozenset[Value]:
@@ -226,13 +244,15 @@ class _Plan:
                 self.homes.put(found.length, home)
             for value in (*item_sources(found.items), *found.read.values()):
                 self.want(value)
+                self.read_by_counting.add(value)
 
     def tapes_read(self) -> set[Var]:
         return {var for wanted in self.wanted.values() for var in wanted if var in self.homes.frames}
 
     def fields(self, tape: Tape | None) -> tuple[Var, ...]:
         """The fields of a frame's record, the path first, then in the order they are computed."""
-        return tuple(map(self.called, sorted(self.wanted.get(tape, ()), key=lambda var: self.homes.order.get(var, -1))))
+        fields = self.wanted.get(tape, set()) - self.arms.members
+        return tuple(map(self.called, sorted(fields, key=lambda var: self.homes.order.get(var, -1))))
 
     def called(self, var: Var) -> Var:
         """What says that it is not used has another name where it is."""
@@ -271,9 +291,10 @@ class _Plan:
                 again = tuple(self.counted[tape].reads())
                 return replace(statement, items=items, body=Region((*again, *body.statements), body.terminator))
             case If(then=then, orelse=orelse):
-                return replace(statement, then=self.rebuild(then), orelse=self.rebuild(orelse))
+                arms = self.rebuild(then), self.rebuild(orelse)
+                then, orelse = (self.arms.opened(statement, side, arm) for side, arm in enumerate(arms))
+                return replace(statement, then=then, orelse=orelse)
         return statement
-
 
 
 @final
@@ -350,7 +371,10 @@ class _Recorder(AttemptRecorder):
         return checked
 
     def branch(self, statement: If, frame: Frame, available: Available) -> If:
-        made = [self.region(arm, frame, available) for arm in (statement.then, statement.orelse)]
+        made = [
+            self.plan.arms.closed(statement, side, *self.region(arm, frame, available))
+            for side, arm in enumerate(regions(statement))
+        ]
         arms, ends = [arm for arm, _ in made], [found for _, found in made]
         results, (then, orelse) = self.threaded(statement.results, arms, ends, available, self.wanted_of(frame))
         return replace(statement, then=then, orelse=orelse, results=results)

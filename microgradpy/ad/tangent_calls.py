@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Mapping
 from types import FunctionType
+
+import numpy as np
 
 from microgradpy.ad.calls import (
     Call,
@@ -173,7 +176,8 @@ class Tangents(StructureTangents):
             return
         again = self.reapplied(op, call, dots)
         rest = {value: dot for value, dot in dots.items() if value not in again}
-        kept = [value for value in rest if value in self.selected] if may_be_infinite(call.function) else []
+        is_kept = may_be_infinite(call.function) and not _is_polynomial(call)
+        kept = [value for value in rest if value in self.selected] if is_kept else []
         groups = [{value: rest.pop(value)} for value in kept]
         try:
             transposed = [transpose(call, group, self.builder, self.services) for group in (rest, *groups) if group]
@@ -303,3 +307,11 @@ class Tangents(StructureTangents):
         dot = self.builder.variable(UNKNOWN, self.builder.bar_name(call.result))
         self.builder.add(Op(Opcode.UNPACK, (pair,), (*op.results, dot), where=op.where))
         self.know_dot(call.result, dot, call.arguments)
+
+
+def _is_polynomial(call: Inlined) -> bool:
+    """Whether a call is that of a power such as `x ** 2`, whose slope is finite everywhere."""
+    match call.arguments:
+        case (_, Const(value=int() as exponent)) if call.function in (operator.pow, np.power):
+            return exponent >= 1
+    return False

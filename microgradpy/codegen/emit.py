@@ -91,7 +91,7 @@ def _settle_names(
     for _ in range(_ROUNDS):
         nesting = plan_nesting(function, into_copies)
         liveness = analyse_liveness(function, nesting, signature.entry)
-        made = list(copies(function, nesting, liveness))
+        made = copies(function, nesting, liveness)
         names = choose_names(function, nesting, liveness, made, signature.fixed, signature.unpacked, taken)
         more = into_copies | frozenset(_avoidable(function, made, nesting, names))
         if more == into_copies:

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from microgradpy.codegen.placement import parts_of
 from microgradpy.codegen.printing import is_same, parsed, print_statement
 from microgradpy.codegen.quick_printing import NotQuick, quick_text
 from microgradpy.ir.nodes import Location
@@ -104,10 +105,7 @@ class _Layout:
             place = self.inside.get(node)
             if place is not None and place.line:
                 return place
-            for name in node._fields:
-                part = getattr(node, name, None)
-                parts = part if isinstance(part, list) else (part,)
-                waiting += [each for each in parts if isinstance(each, ast.AST) and each._fields]
+            waiting += parts_of(node)
         return None
 
     def _try(self, statement: ast.Try, place: Location | None, depth: int) -> None:

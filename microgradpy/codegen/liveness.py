@@ -12,11 +12,11 @@ Live sets go backwards through the regions:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple, assert_never, final
 
 from microgradpy.codegen.nesting import Nesting
-from microgradpy.dataclasses import dataclass, field, replace
+from microgradpy.dataclasses import dataclass, field, nodeclass, replace
 from microgradpy.ir.nodes import (
     CHANGING,
     Break,
@@ -69,7 +69,7 @@ class Interference:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Liveness:
     """`live` holds every variable whose value somebody reads after it is assigned; `marked` the parameters that a mark, known
     by identity, has to set: after the last operation that may raise, nobody reads them."""
@@ -80,7 +80,7 @@ class Liveness:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class _Targets:
     """Where a region's terminators lead: variables that receive the values, and what is live there."""
 
@@ -315,44 +315,54 @@ class Copy(NamedTuple):
     region: Region
 
 
-def copies(function: Function, nesting: Nesting, live: Liveness | None = None) -> Iterator[Copy]:
+def copies(function: Function, nesting: Nesting, live: Liveness | None = None) -> list[Copy]:
     """The copies of a function in program order; with `live`, only those that somebody reads."""
-    yield from _copies(function.body, nesting, live, _Targets(), {})
+    found: list[Copy] = []
+    _add_copies(function.body, nesting, live, _Targets(), {}, found)
+    return found
 
 
-def _copies(
-    region: Region, nesting: Nesting, live: Liveness | None, targets: _Targets, seen: dict[Var, tuple[Var, ...]]
-) -> Iterator[Copy]:
+def _add_copies(
+    region: Region,
+    nesting: Nesting,
+    live: Liveness | None,
+    targets: _Targets,
+    seen: dict[Var, tuple[Var, ...]],
+    found: list[Copy],
+) -> None:
     """`seen` are the parameters of the scopes around."""
     for statement in region.statements:
         match statement:
             case Op(payload=scope, arguments=values) if is_mark(statement):
                 wanted = None if live is None else live.marked.get(id(statement), _NOTHING)
-                yield from _received(seen[scope], values, region, wanted)
+                found += _received(seen[scope], values, region, wanted)
             case If() | Try() if not nesting.is_choice(statement):
                 if isinstance(statement, Try):
                     seen[statement.scope] = statement.parameters
                 for arm in regions(statement):
-                    yield from _copies(arm, nesting, live, replace(targets, results=statement.results), seen)
+                    _add_copies(arm, nesting, live, replace(targets, results=statement.results), seen, found)
             case While(body=body) | For(body=body):
-                yield from _received(statement.parameters, statement.initial, region, live and live.live)
+                found += _received(statement.parameters, statement.initial, region, live and live.live)
                 if isinstance(statement, While):
-                    yield from _copies(statement.condition, nesting, live, _Targets(), seen)
-                yield from _copies(body, nesting, live, _loop_targets(statement, 0, 0), seen)
-    yield from _copies_at_end(region, targets, live and live.live)
+                    _add_copies(statement.condition, nesting, live, _Targets(), seen, found)
+                _add_copies(body, nesting, live, _loop_targets(statement, 0, 0), seen, found)
+    found += _copies_at_end(region, targets, live and live.live)
 
 
-def _copies_at_end(region: Region, targets: _Targets, live: Set[Var] | None) -> Iterator[Copy]:
+def _copies_at_end(region: Region, targets: _Targets, live: Set[Var] | None) -> list[Copy]:
     match region.terminator:
         case Yield(values=values) if targets.results:
-            yield from _received(targets.results, values, region, live)
+            return _received(targets.results, values, region, live)
         case Continue(values=values):
-            yield from _received(targets.parameters, values, region, live)
+            return _received(targets.parameters, values, region, live)
         case Break(values=values):
-            yield from _received(targets.loop_results, values, region, live)
+            return _received(targets.loop_results, values, region, live)
+    return []
 
 
-def _received(variables: Sequence[Var], values: Sequence[Value], region: Region, live: Set[Var] | None) -> Iterator[Copy]:
-    for variable, value in zip(variables, values, strict=True):
-        if live is None or variable in live:
-            yield Copy(variable, value, region)
+def _received(variables: Sequence[Var], values: Sequence[Value], region: Region, live: Set[Var] | None) -> list[Copy]:
+    return [
+        Copy(variable, value, region)
+        for variable, value in zip(variables, values, strict=True)
+        if live is None or variable in live
+    ]

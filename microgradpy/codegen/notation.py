@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType
 from typing import Any, final
 
-from microgradpy.dataclasses import dataclass
+from microgradpy.dataclasses import nodeclass
 from microgradpy.ir.nodes import Augmented, Const, Form, Op, Opcode, Value
 
 Sign = ast.operator | ast.unaryop | ast.cmpop
@@ -49,7 +49,7 @@ _UNARY: Mapping[str, tuple[str, type[ast.unaryop]]] = {
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Binary:
     """`left sign right`"""
 
@@ -59,7 +59,7 @@ class Binary:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Comparison:
     """`left sign right`, left is evaluated first (in `x in y` that is the second argument of `operator.contains`)."""
 
@@ -69,7 +69,7 @@ class Comparison:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Unary:
     """`sign x`"""
 
@@ -78,7 +78,7 @@ class Unary:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class InPlace:
     """`target sign= right` as a statement, the target being the name of the result."""
 
@@ -88,7 +88,7 @@ class InPlace:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Attribute:
     """`x.name`"""
 
@@ -97,7 +97,7 @@ class Attribute:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Item:
     """`x[index]`"""
 
@@ -106,7 +106,7 @@ class Item:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class SliceOf:
     """`slice(start, stop, step)`, which inside of brackets is `start:stop:step`."""
 
@@ -114,7 +114,7 @@ class SliceOf:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Store:
     """`x[index] = value`, `x.name = value`, `del x[index]`, `del x.name`, `x[index] += value`: statements. `place` is the
     index, or the name as a text; without a value it is a deletion. `outer` are the indices before it in `x[i][j] = value`."""

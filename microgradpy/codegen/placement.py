@@ -48,16 +48,38 @@ def _put(node: ast.AST, found: _Range) -> _Range:
 
 def _place_inside(around: ast.AST, outer: _Range, places: Mapping[ast.AST, Location], file: str) -> None:
     """Give what is in a node, but for the statements in it, its position."""
-    for name in around._fields:
-        inner = getattr(around, name, None)
-        for node in inner if isinstance(inner, list) else (inner,):
-            if not isinstance(node, ast.AST) or isinstance(node, ast.stmt) or not (node._fields or node._attributes):
-                continue
-            where = _within(file, places.get(node)) if isinstance(node, ast.expr) else None
-            own = outer if where is None else _range(where)
-            if node._attributes:
-                _put(node, own)
-            _place_inside(node, own, places, file)
+    for node in parts_of(around):
+        if isinstance(node, ast.stmt):
+            continue
+        where = places.get(node) if isinstance(node, ast.expr) else None
+        if where is not None:
+            where = _within(file, where)
+        own = outer if where is None else _range(where)
+        if node._attributes:
+            _put(node, own)
+        _place_inside(node, own, places, file)
+
+
+_PARTS: dict[type, tuple[str, ...]] = {
+    **{
+        node: tuple(name for name in node._fields if name not in ("ctx", "op", "ops", "id", "attr"))
+        for node in vars(ast).values()
+        if isinstance(node, type) and issubclass(node, ast.AST)
+    },
+    ast.Constant: (),
+}
+
+
+def parts_of(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly in a node that are from some place, in their order."""
+    found: list[ast.AST] = []
+    for name in _PARTS[type(node)]:
+        part = getattr(node, name, None)
+        if isinstance(part, ast.AST):
+            found.append(part)
+        elif isinstance(part, list):
+            found += [each for each in part if isinstance(each, ast.AST)]
+    return found
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

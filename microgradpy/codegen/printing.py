@@ -80,16 +80,22 @@ def is_same(first: object, second: object) -> bool:
     waiting = [(first, second)]
     while waiting:
         one, other = waiting.pop()
-        kind = type(one)
-        if kind is not type(other):
+        fields = _FIELDS.get(type(one))
+        if type(one) is not type(other) or (fields is None and repr(one) != repr(other)):
             return False
-        fields = _FIELDS.get(kind)
-        if fields is not None:
-            waiting += [(getattr(one, name, None), getattr(other, name, None)) for name in fields]
-        elif isinstance(one, list) and isinstance(other, list):
-            if len(one) != len(other):
+        for name in fields or ():
+            part, counterpart = getattr(one, name, None), getattr(other, name, None)
+            kind = type(part)
+            if part is counterpart:
+                continue
+            if kind is not type(counterpart):
                 return False
-            waiting += zip(one, other, strict=True)
-        elif one is not other and repr(one) != repr(other):
-            return False
+            if isinstance(part, list) and isinstance(counterpart, list):
+                if len(part) != len(counterpart):
+                    return False
+                waiting += zip(part, counterpart, strict=True)
+            elif kind in _FIELDS:
+                waiting.append((part, counterpart))
+            elif repr(part) != repr(counterpart):
+                return False
     return True

@@ -10,15 +10,14 @@ import ast
 import heapq
 from collections import Counter
 from collections.abc import Sequence, Set
-from typing import assert_never
+from typing import assert_never, final
 
-from microgradpy.codegen.endings import Flow, completes, is_read, is_shortcut
 from microgradpy.codegen.expressions import Expressions, negation
 from microgradpy.codegen.iteration import iterable, target_of
 from microgradpy.codegen.liveness import Liveness
 from microgradpy.codegen.notation import Binary, InPlace, notation, store
 from microgradpy.codegen.order_check import OrderCheck
-from microgradpy.dataclasses import dataclass, field, replace
+from microgradpy.dataclasses import dataclass, field, nodeclass, replace
 from microgradpy.ir.nodes import (
     CHANGING,
     NOWHERE,
@@ -44,7 +43,18 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
 )
-from microgradpy.ir.traversal import is_mark, item_variables, terminator_values, uses
+from microgradpy.ir.traversal import is_mark, item_variables, regions, terminator_values, terminators, uses, walk
+
+
+@final
+@nodeclass(frozen=True, slots=True)
+class Flow:
+    """Where the end of a region leads. `tail`: falling off the end is the same as `continue`."""
+
+    results: tuple[Var, ...] = ()
+    parameters: tuple[Var, ...] = ()
+    loop_results: tuple[Var, ...] = ()
+    tail: bool = False
 
 
 @dataclass(slots=True)
@@ -224,8 +234,8 @@ class Statements:
     def _if(self, statement: If, flow: Flow) -> list[ast.stmt]:
         test = self._read(statement.condition)
         inner = replace(flow, results=statement.results)
-        then_ends, orelse_ends = (not completes(arm, inner) for arm in (statement.then, statement.orelse))
-        shortcut = not then_ends and is_shortcut(statement, inner)
+        then_ends, orelse_ends = (not _completes(arm, inner) for arm in (statement.then, statement.orelse))
+        shortcut = not then_ends and _is_shortcut(statement, inner)
         flat = then_ends or shortcut or orelse_ends
         then = self._block(statement.then, inner if not shortcut else replace(inner, tail=False))
         orelse = self._block(statement.orelse, inner)
@@ -263,7 +273,7 @@ class Statements:
         types = [self._read(caught) for caught in handler.types or ()]
         caught: ast.expr | None = types[0] if len(types) == 1 else ast.Tuple(types, ast.Load()) if types else None
         exception = handler.exception
-        name = self._name(exception) if exception is not None and is_read(exception, handler.body) else None
+        name = self._name(exception) if exception is not None and _is_read(exception, handler.body) else None
         if exception is not None:
             self.check.assign([exception])
         if name is not None and caught is None:
@@ -391,3 +401,39 @@ def _order(names: Sequence[str], reads: Sequence[Set[str]]) -> list[int]:
             if not blocked[place]:
                 heapq.heappush(free, place)
     return order
+
+
+# Where the text of a region ends
+
+
+def _is_read(var: Var, region: Region) -> bool:
+    """Whether something in a region reads a variable."""
+    ends = (terminator_values(terminator) for terminator in terminators(region))
+    reads = (uses(statement) for statement in walk(region))
+    return any(var in values for values in (*ends, *reads))
+
+
+def _completes(region: Region, flow: Flow) -> bool:
+    """Whether control can fall off the end of the text of a region."""
+    match region.terminator:
+        case Yield():
+            return True
+        case Continue():
+            return flow.tail
+        case Unreachable():
+            last = region.statements[-1] if region.statements else None
+            match last:
+                case If(then=then, orelse=orelse):
+                    return _completes(then, flow) or _completes(orelse, flow)
+                case Try():
+                    return any(_completes(inner, replace(flow, tail=False)) for inner in regions(last))
+            return False
+    return False
+
+
+def _is_shortcut(statement: If, flow: Flow) -> bool:
+    """`if c: continue` before much else, which is what the user wrote; without it, all the rest would be indented."""
+    then, orelse = statement.then, statement.orelse
+    if not (flow.tail and isinstance(then.terminator, Continue) and not then.statements):
+        return False
+    return len(orelse.statements) > 3

@@ -37,7 +37,7 @@ from microgradpy.frontend.scope import (
 )
 from microgradpy.frontend.sharing import known_cells, note_cells, note_shared, rebound_inside, shared_by_inner, shared_in
 from microgradpy.frontend.source import shared_names
-from microgradpy.frontend.trees import walk
+from microgradpy.frontend.trees import walk, walk_statements
 from microgradpy.ir.flows import Flow, connected, flows_in, maybe_undefined
 from microgradpy.ir.nodes import (
     SELF,
@@ -266,7 +266,7 @@ def find_groups(tree: FunctionNode, code: types.CodeType) -> dict[ast.stmt, Grou
 
 def _bodies(tree: ast.AST) -> Iterator[list[Any]]:
     """The sequences of statements in a tree that may define functions."""
-    for node in walk(tree):
+    for node in walk_statements([tree]):
         bodies = (getattr(node, "body", None), getattr(node, "orelse", None))
         yield from (body for body in bodies if isinstance(body, list))
 

@@ -13,8 +13,8 @@ import copy
 from collections.abc import Iterable
 from typing import Any, final
 
-from microgradpy.dataclasses import dataclass
-from microgradpy.frontend.trees import children, walk
+from microgradpy.dataclasses import nodeclass
+from microgradpy.frontend.trees import blocks, children, walk, walk_statements
 
 Position = tuple[int, int]
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -22,7 +22,7 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Binding:
     """`name` gets a new value at `position`, inside `loops` (each known by where it starts)."""
 
@@ -80,7 +80,13 @@ def fragile_names(statements: Iterable[ast.stmt]) -> frozenset[str]:
     """The names that may be without value though they had one, or seem to have one: those that are deleted, and those in
     patterns of `match`. Names of functions inside are among them."""
     found: set[str] = set()
-    for node in (node for statement in statements for node in walk(statement)):
+    parts: list[ast.AST] = []
+    for statement in walk_statements(statements):
+        if isinstance(statement, ast.Delete):
+            parts += statement.targets
+        elif isinstance(statement, ast.match_case):
+            parts.append(statement.pattern)
+    for node in (node for part in parts for node in walk(part)):
         match node:
             case ast.Name(id=name, ctx=ast.Del()):
                 found.add(name)
@@ -98,7 +104,7 @@ def declared_elsewhere(statements: Iterable[ast.stmt]) -> frozenset[str]:
         if isinstance(node, ast.Global | ast.Nonlocal):
             found.update(node.names)
         elif not isinstance(node, FunctionNode | ast.ClassDef):
-            pending.extend(children(node))
+            pending.extend(blocks(node))
     return frozenset(found)
 
 
@@ -229,6 +235,9 @@ def _defaults(arguments: ast.arguments) -> list[ast.expr]:
     return [*arguments.defaults, *(default for default in arguments.kw_defaults if default is not None)]
 
 
+_NAMES = ("id", "attr", "arg", "name", "rest")
+
+
 class _Mangler(ast.NodeTransformer):
     def __init__(self, class_name: str) -> None:
         self.prefix = "_" + class_name.lstrip("_")
@@ -241,7 +250,7 @@ class _Mangler(ast.NodeTransformer):
         if isinstance(node, ast.alias):
             node.asname = self.mangle(node.asname or node.name) if node.asname or "." not in node.name else None
             return node
-        for attribute in ("id", "attr", "arg", "name", "rest"):
+        for attribute in _NAMES:
             name = getattr(node, attribute, None)
             if isinstance(name, str):
                 setattr(node, attribute, self.mangle(name))
@@ -254,10 +263,18 @@ class _Mangler(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
+def _has_private_names(node: ast.AST) -> bool:
+    names = (getattr(node, attribute, None) for attribute in (*_NAMES, "asname"))
+    every = [name for name in names if isinstance(name, str)]
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        every += node.names
+    return any(name.startswith("__") for name in every)
+
+
 def mangle_private_names(tree: FunctionNode, class_name: str) -> FunctionNode:
     """The function with `__name` written as the compiler of a class body sees it, `_Class__name`; the tree itself is
     left as it is, because it is shared by all who ask for the file's text."""
-    if not class_name:
+    if not class_name or not any(map(_has_private_names, walk(tree))):
         return tree
     name = getattr(tree, "name", "")
     mangled = _Mangler(class_name).visit(copy.deepcopy(tree))

@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import dis
 import functools
+import threading
 import types
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, final
 
 from microgradpy.runtime.bytecode import texts_in
 
@@ -184,9 +186,34 @@ def rebound_globals(namespace: Mapping[str, Any]) -> frozenset[str]:
 _looked: dict[int, tuple[int, ...]] = {}
 
 
+@final
+class _Compile(threading.local):
+    """The modules that a compile of this thread, in which no code of the user's runs, has looked at."""
+
+    modules: set[int] | None = None
+
+
+_COMPILE = _Compile()
+
+
+@contextmanager
+def looking_once() -> Iterator[None]:
+    """Inside the block each module is looked at once: what its variables are does not change."""
+    outer = _COMPILE.modules
+    _COMPILE.modules = set() if outer is None else outer
+    try:
+        yield
+    finally:
+        _COMPILE.modules = outer
+
+
 def note_globals(namespace: Mapping[str, Any], codes: Iterable[types.CodeType] = ()) -> None:
     """Note the module variables, and the attributes of classes, that these functions and those that are in the module now
     assign."""
+    if not codes and _COMPILE.modules is not None:
+        if id(namespace) in _COMPILE.modules:
+            return
+        _COMPILE.modules.add(id(namespace))
     content = tuple(map(id, list(namespace.values())))
     is_new = _looked.get(id(namespace)) != content
     if is_new:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import final
 
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.input_kinds import kind_of, slice_kind_of
@@ -22,6 +21,23 @@ from microgradpy.ir.nodes import (
     Var,
     fresh,
 )
+
+
+@final
+class OpenRegion:
+    """The block in which a region is open."""
+
+    __slots__ = ("_around", "_statements")
+
+    def __init__(self, around: list[list[Statement]], statements: list[Statement]) -> None:
+        self._around, self._statements = around, statements
+
+    def __enter__(self) -> list[Statement]:
+        self._around.append(self._statements)
+        return self._statements
+
+    def __exit__(self, *_: object) -> None:
+        self._around.pop()
 
 
 @dataclass
@@ -101,14 +117,9 @@ class Builder:
                 return named
         return var
 
-    @contextmanager
-    def region(self, statements: list[Statement] | None = None) -> Iterator[list[Statement]]:
+    def region(self, statements: list[Statement] | None = None) -> OpenRegion:
         """Open a nested region, or go on with one; its statements are in the list after the block."""
-        self.open_regions.append([] if statements is None else statements)
-        try:
-            yield self.open_regions[-1]
-        finally:
-            self.open_regions.pop()
+        return OpenRegion(self.open_regions, [] if statements is None else statements)
 
     @staticmethod
     def seal(statements: list[Statement], terminator: Terminator) -> Region:

@@ -11,14 +11,14 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.dataclasses import dataclass, field
+from microgradpy.dataclasses import field, nodeclass
 from microgradpy.ir.axes import map_axis
 from microgradpy.ir.objects import NO_FEATURES, Features
 from microgradpy.ir.random_sources import source_class
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Scalar:
     """A Python or NumPy number: name is "float", "int", "bool", "complex", or "real" for one of the first three. NumPy
     scalars count: np.float64, np.float32 are "float" (their width is not part of the kind)."""
@@ -27,7 +27,7 @@ class Scalar:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Array:
     """A NumPy ndarray. `ndim` None: any rank, where one of rank 0 may be a NumPy scalar. `dtype` is "float", "int", "bool",
     "complex" or "" for unknown. `shape` has one symbol per axis (one for all axes if the rank is not known), or is empty:
@@ -39,7 +39,7 @@ class Array:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class TupleOf:
     """A tuple (exactly `tuple`) of known length."""
 
@@ -47,7 +47,7 @@ class TupleOf:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Sequence:
     """A list, dict, set, range, the cell of a variable or a tuple of unknown length: `name` is the type's name. `item` is
     proven of each item of a list and of each value of a dict, without the axes of arrays, which may differ; nothing is
@@ -61,7 +61,7 @@ class Sequence:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Inert:
     """Something that carries no derivative: a string, None, bytes, a slice, a type, a module, a dtype, a function without
     fields ... `name` is the type's name, `detail` what else is known of it."""
@@ -71,7 +71,7 @@ class Inert:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Numeric:
     """A number or an array (never None, a container or an object), of at most `ndim` axes, or of any number if that is None.
     `dtype` is "real" if it is one of real numbers that are no truth values, else ""."""
@@ -81,7 +81,7 @@ class Numeric:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Unknown:
     """Nothing is proven. A cotangent of unknown kind may be None. `features` are not proven either: they tell that the value
     is, or holds, an object whose operators or attributes call functions, so that these had better be differentiated; and
@@ -92,7 +92,7 @@ class Unknown:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Optional:
     """None, which stands for what is not there yet, or a number or an array of the kind `item`; in lists also a tuple of
     numbers. Arithmetic with it gives a number or an array, or Python raises."""

@@ -31,14 +31,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, final
 
-from microgradpy.dataclasses import dataclass, field
+from microgradpy.dataclasses import field, nodeclass
 from microgradpy.ir.kinds import Kind
 
 _ids = itertools.count(1)
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Location:
     """A place in the user's source. `line` counts from 1, columns from 0, in bytes of UTF-8 as in syntax trees; `text` is
     the statement's first line, stripped (it becomes the comment over the adjoint of that statement); `source` is the line
@@ -77,7 +77,7 @@ NOWHERE = Location("<microgradpy>", 0)
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@nodeclass(frozen=True, slots=True, eq=False)
 class Var(float):
     """An SSA variable. Equality and hash are by `id`; `hint` is the name it would like to have in emitted source;
     `user_named` says that the user's program gives this value that name, so emission keeps the assignment."""
@@ -105,7 +105,7 @@ _LITERALS = (str, int, float, complex, bytes)
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@nodeclass(frozen=True, slots=True, eq=False)
 class Const:
     """A value known when the IR is made. `path` is the text it is written as (`np.sin`), and `root` the object bound to
     the path's first name (the module `np`); both are empty for literals, which are None, bool, int, float, complex,
@@ -161,7 +161,7 @@ STATEMENT = Form.STATEMENT
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Augmented:
     """As the payload of `operator.setitem(x, i, y)`: `x[i] += y`, by the operator of this sign."""
 
@@ -232,7 +232,7 @@ CHANGING = (Opcode.APPEND, Opcode.STORE)
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Op:
     """results = callee(*arguments, **keywords). A callee is an `Opcode`, or the value of a Python callable.
     An operation on a Python callable has exactly one result. `from_user` marks the user's own operations: they may
@@ -253,7 +253,7 @@ class Op:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class If:
     """Runs one of two arms. `results` are what the arm taken yields; an arm that leaves the loop or function yields
     nothing."""
@@ -266,7 +266,7 @@ class If:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class While:
     """Repeats `body` while `condition` (a region that yields one value) is true."""
 
@@ -279,7 +279,7 @@ class While:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class For:
     """Runs `body` once for each of `items`, which bind their own variables."""
 
@@ -292,7 +292,7 @@ class For:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Handler:
     """`except types as exception: body`; without `types` it catches everything."""
 
@@ -302,7 +302,7 @@ class Handler:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Try:
     """Runs `body`; an exception that is raised in it goes to the first of `handlers` that catches it, which sees in
     `parameters` the values of the last `MARK` of this `scope`. `results` are what the body or the handler yields. The scope
@@ -320,7 +320,7 @@ class Try:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Each:
     """`for item in source`"""
 
@@ -329,7 +329,7 @@ class Each:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Range:
     """`for item in range(*arguments)`"""
 
@@ -338,7 +338,7 @@ class Range:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Enumerate:
     """`for index, <inner> in enumerate(<inner>, start)`"""
 
@@ -348,7 +348,7 @@ class Enumerate:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Zip:
     """`for (<a>, <b>) in zip(<a>, <b>, strict=strict)`"""
 
@@ -357,7 +357,7 @@ class Zip:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Reversed:
     """`for <inner> in reversed(<inner>)`; inner is an Each or a Range."""
 
@@ -365,7 +365,7 @@ class Reversed:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class DictItems:
     """`for key, value in source.items()`"""
 
@@ -375,7 +375,7 @@ class DictItems:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Records:
     """`for a, b in reversed(tape)`: a tape read backwards (one field: bare; none: `for _ in`)."""
 
@@ -387,32 +387,32 @@ Items = Each | Range | Enumerate | Zip | Reversed | DictItems | Records
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Yield:
     values: tuple[Value, ...]
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Continue:
     values: tuple[Value, ...]
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Break:
     values: tuple[Value, ...]
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Return:
     value: Value
     where: Location = field(default=NOWHERE, compare=False)
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Raise:
     """`raise exception from cause`; without an exception a bare `raise`, without a cause no `from`."""
 
@@ -422,7 +422,7 @@ class Raise:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Unreachable:
     pass
 
@@ -432,7 +432,7 @@ Statement = Op | If | While | For | Try
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Region:
     statements: tuple[Statement, ...]
     terminator: Terminator
@@ -446,7 +446,7 @@ class ParameterKind(enum.Enum):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Parameter:
     var: Var
     name: str
@@ -454,7 +454,7 @@ class Parameter:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Function:
     """A function in SSA. `captured` are the variables of enclosing functions that it reads, in the order of
     `co_freevars` (hints are their names): they are fields of the function itself, which is `%1` in print.

@@ -17,7 +17,7 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.dataclasses import dataclass
+from microgradpy.dataclasses import nodeclass
 from microgradpy.ir.axes import Axes, constant_length
 from microgradpy.ir.input_kinds import kind_of
 from microgradpy.ir.kinds import (
@@ -77,7 +77,7 @@ from microgradpy.tangents.helpers import (
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class _Entry:
     """The rule of a callee, and the calls that it understands: `most` positional arguments, and these keywords. None
     stands for any."""
@@ -97,7 +97,7 @@ class _Entry:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class _Declared:
     """The same for a rule that reads the arguments by the names of the parameters."""
 
@@ -110,7 +110,7 @@ class _Declared:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class _Call:
     kinds: Arguments
     values: tuple[Value, ...]

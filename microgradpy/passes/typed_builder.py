@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.axes import Axes
 from microgradpy.ir.builder import Builder
-from microgradpy.ir.kinds import UNKNOWN, Kind, TupleOf, python_type
+from microgradpy.ir.kinds import UNKNOWN, Kind, Scalar, TupleOf, python_type
 from microgradpy.ir.nodes import Const, Opcode, Value, Var
 from microgradpy.ir.random_sources import is_source_class
 from microgradpy.passes.expansion import expand
@@ -67,7 +68,28 @@ class TypedBuilder(Builder):
 
     def kind_of_result(self, function: object, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
         """What is proven of what a function that is known returns."""
-        return result_kind(function, *self._described(function, arguments, keywords))
+        key = None if keywords else self._arithmetic(function, arguments)
+        if key is None:
+            return result_kind(function, *self._described(function, arguments, keywords))
+        found = _of_arithmetic.get(key)
+        if found is None:
+            if len(_of_arithmetic) >= _MOST:
+                _of_arithmetic.clear()
+            found = _of_arithmetic[key] = result_kind(function, *self._described(function, arguments, keywords))
+        return found
+
+    def _arithmetic(self, function: object, arguments: tuple[Value, ...]) -> tuple[object, ...] | None:
+        """If a call is one of a builtin function of numbers with nothing but numbers: that with their kinds and the constants
+        among them, on which it depends what is proven of its result."""
+        if type(function) is not BuiltinFunctionType or function.__module__ not in _OF_NUMBERS:
+            return None
+        key: list[object] = [function]
+        for value in arguments:
+            kind = self.kind(value)
+            if type(kind) is not Scalar:
+                return None
+            key.append(kind.name if isinstance(value, Var) else value)
+        return tuple(key)
 
     def kinds_of_items(self, function: object, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
         """The same of the items of a tuple of a class of its own, as the kind of a plain one."""
@@ -120,3 +142,9 @@ class TypedBuilder(Builder):
 
 def is_getattr(callee: Opcode | Value) -> bool:
     return isinstance(callee, Const) and callee.value is getattr
+
+
+_OF_NUMBERS = ("_operator", "math")
+_MOST = 4096
+_of_arithmetic: dict[tuple[object, ...], Kind] = {}
+"""What such calls give, of which there are few, and thousands in long functions."""

@@ -43,8 +43,8 @@ from microgradpy.promotion.places import (
     tables_of_object,
 )
 from microgradpy.runtime.arranged import Arranged
+from microgradpy.runtime.dict_objects import length_given
 from microgradpy.runtime.keyed import CLASSES
-from microgradpy.runtime.numbers import length_given
 
 _RANGE = function_constant(range)
 _GETITEM, _INDEX = operator_constant("getitem"), operator_constant("index")

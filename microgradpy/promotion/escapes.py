@@ -12,7 +12,7 @@ from collections.abc import Hashable
 from typing import Any, final
 
 from microgradpy.ad.reasons import variable_of
-from microgradpy.dataclasses import dataclass, replace
+from microgradpy.dataclasses import nodeclass, replace
 from microgradpy.ir.nodes import (
     Const,
     For,
@@ -33,7 +33,7 @@ from microgradpy.promotion.findings import Origin
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@nodeclass(frozen=True, slots=True)
 class Used:
     """What a walk is at, and whether something is not followed because an exception may be caught there."""
 

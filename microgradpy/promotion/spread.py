@@ -15,7 +15,7 @@ from microgradpy.ir.nodes import Const, Op, Opcode, Var, fresh, function_constan
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.places import DictOf, Display, Known, is_thing
-from microgradpy.runtime.numbers import check_count
+from microgradpy.runtime.dict_objects import check_count
 
 _CHECK_COUNT = function_constant(check_count)
 NOTHING = Const(None)

@@ -58,10 +58,10 @@ from microgradpy.promotion.object_keys import may_be_key
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import CONTENTS, Frame, Known, ListOf, Table, Values, View, is_thing
 from microgradpy.promotion.pools import Pools
+from microgradpy.runtime.dict_objects import numbers_in
 from microgradpy.runtime.in_place import kept_type
 from microgradpy.runtime.keyed import Keyed
 from microgradpy.runtime.keys import new_defaultdict
-from microgradpy.runtime.numbers import numbers_in
 
 _MAKE_LISTS: tuple[Any, ...] = (list, sorted, operator.add, operator.mul)
 _MAKE_DICTS: tuple[Any, ...] = (dict, dict.fromkeys)

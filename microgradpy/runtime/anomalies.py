@@ -18,11 +18,10 @@ import numpy as np
 from microgradpy.dataclasses import replace
 from microgradpy.errors import AnomalyError
 from microgradpy.rules.registry import is_non_differentiable, non_differentiable, rrule
-from microgradpy.runtime.anomaly_reports import BACKWARD, INFINITE, NAN_STATE, WORDS, Site, report
+from microgradpy.runtime.anomaly_reports import BACKWARD, INFINITE, NAN_STATE, WORDS, Site, report, short_form
 from microgradpy.runtime.bars import Back, Bars
 from microgradpy.runtime.modes import NAN
 from microgradpy.runtime.streams import Stream
-from microgradpy.runtime.values import short_form
 from microgradpy.tangents.types import Projected, Tangent
 
 

@@ -1,4 +1,5 @@
-"""The classes of objects that stand for dicts with texts as keys (`promotion/entries.py`). None is ever made."""
+"""What stands for objects in programs where these are variables: the classes of dicts with texts as keys
+(`promotion/entries.py`), of which no object is ever made, and numbers, as methods of dicts of objects give them."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import functools
 from typing import Any, ClassVar
 
 from microgradpy.rules.registry import non_differentiable
+from microgradpy.tangents.helpers import returns
 
 
 class Entry:
@@ -51,3 +53,37 @@ def entry_or(is_there: bool, item: Any, default: Any) -> Any:
 
 
 non_differentiable(check_entry)
+
+
+# Numbers
+
+
+@returns(list[int])
+def numbers_in(entries: dict[Any, int]) -> list[int]:
+    """entries.values()"""
+    return list(entries.values())
+
+
+class _Sized:
+    """What has the length that an object's `__len__` has given."""
+
+    def __init__(self, length: Any) -> None:
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length  # type: ignore[no-any-return]
+
+
+@returns(int)
+def length_given(length: Any) -> int:
+    """What `len` makes of what a `__len__` gives: Python's error, if that is no length."""
+    return len(_Sized(length))
+
+
+def check_count(callee: Any, items: Any, count: int) -> None:
+    """Let `callee(*items)` raise what Python raises if there are not so many items, with which nothing can be called."""
+    if len(items) != count:
+        callee(*items)
+
+
+non_differentiable(numbers_in, length_given, check_count)

@@ -19,6 +19,8 @@ _INSTALLED = ("site-packages", "dist-packages")
 _LARGE = 30  # modules
 _BUDGET = 32  # functions
 _large: set[str] = set()
+_counted: dict[str, int] = {}
+"""How many modules there were when those of a library were counted last."""
 
 
 def library_of(x: Any) -> str | None:
@@ -53,8 +55,10 @@ def is_large(name: str) -> bool:
     """Whether so many modules of a library are imported that it is none of a few classes."""
     if name in ("numpy", "scipy"):  # they have rules; what has none is refused by name
         return False
-    if name not in _large and sum(each.startswith(f"{name}.") for each in tuple(sys.modules)) >= _LARGE:
-        _large.add(name)
+    if name not in _large and _counted.get(name) != len(sys.modules):
+        _counted[name], start = len(sys.modules), f"{name}."
+        if sum(each.startswith(start) for each in tuple(sys.modules)) >= _LARGE:
+            _large.add(name)
     return name in _large
 
 

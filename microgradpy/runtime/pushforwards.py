@@ -18,6 +18,7 @@ import numpy as np
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.rules.entries import Rule
 from microgradpy.rules.linearity import keeps_linear, linear_arguments
+from microgradpy.rules.loading import load_optional
 from microgradpy.rules.nested import MAKERS, bars_of_call, definition, one_level_higher, values_of_call
 from microgradpy.rules.registry import ForwardRule, frule, is_non_differentiable, rrule
 from microgradpy.rules.results import applied, checked, cotangents, is_users_rule, seed_for
@@ -28,6 +29,7 @@ from microgradpy.runtime.bars import Back, Bars, Wanted
 from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.frames import call_as_user
+from microgradpy.runtime.known_callees import Table, is_known, note
 from microgradpy.runtime.lookup_cache import takes
 from microgradpy.runtime.markers import differentiates
 from microgradpy.runtime.modes import RUN
@@ -87,10 +89,13 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
     """The value of a call and its tangent, which is None where it is zero."""
     if is_structural_zero(f_dot) and all(map(is_structural_zero, dots)):
         return read_from(args, call_as_user(f, args, kwargs), f), None
-    direct = _unbound(f, f_dot, args, dots, kwargs)
-    if direct is not None:
-        return pushed(*direct)
-    y, y_dot = _pushed(f, f_dot, args, dots, kwargs)
+    found = _entry[0](f, f_dot, args, dots, kwargs) if _has_text_only(f) else None
+    if found is None:
+        direct = _unbound(f, f_dot, args, dots, kwargs)
+        if direct is not None:
+            return pushed(*direct)
+        found = _pushed(f, f_dot, args, dots, kwargs)
+    y, y_dot = found
     return noted(y, args, f) if is_structural_zero(y_dot) else y, y_dot
 
 
@@ -135,8 +140,23 @@ def _by_text(
     """By the function's own text, where that can be pushed."""
     if f.__code__ in ANSWERED:
         return pushed_answer(f, args, dots, kwargs, {})
+    version = rrule.version
     found = _entry[0](f, f_dot, args, dots, kwargs)
-    return _by_pullback(f, f_dot, args, dots, kwargs) if found is None else found
+    if found is None:
+        return _by_pullback(f, f_dot, args, dots, kwargs)
+    if not frule.has(f):  # for other types
+        note(_TEXTS, version, f)
+    return found
+
+
+_TEXTS: Table = {}
+"""Functions that were pushed by their text, of which there are no rules, by identity, with the version of the rules."""
+
+
+def _has_text_only(f: Any) -> bool:
+    """Whether nothing but its text says how a function is pushed, whatever it is called with, as was found before."""
+    load_optional()
+    return is_known(_TEXTS, f)
 
 
 def _unbound(

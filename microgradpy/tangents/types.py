@@ -301,7 +301,8 @@ def _different_structures(a: object, b: object) -> CotangentShapeError:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Projected:
-    """The gradient of an argument that the call may have changed; `filled` makes the one with zeros for unused leaves."""
+    """A gradient that is in the structure of its argument already, as that was when the call began, which may have changed it;
+    `filled` makes the one with zeros for unused leaves."""
 
     gradient: Any
     filled: Callable[[], Any]
