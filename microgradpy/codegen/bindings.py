@@ -11,7 +11,7 @@ from typing import Any
 from microgradpy.codegen.notation import InPlace, in_place_function, is_plain_name, notation, store
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.nodes import SELF, UNASSIGNED, Const, Function, Op, Opcode, Region, Value
-from microgradpy.ir.traversal import regions, terminator_values, uses, walk
+from microgradpy.ir.traversal import is_mark, regions, terminator_values, uses, walk
 from microgradpy.originals import BUILTINS, root_of
 
 _MISSING = object()
@@ -78,7 +78,9 @@ def bind(function: Function, taken: Set[str]) -> Bindings:
 def _written(region: Region) -> Iterator[Value]:
     """The values whose text is written out: a function that is written as a sign is not."""
     for statement in walk(region):
-        if isinstance(statement, Op):
+        if is_mark(statement):
+            yield from (value for value in uses(statement) if isinstance(value, Const))
+        elif isinstance(statement, Op):
             sign = notation(statement)
             if sign is None and store(statement) is None:
                 yield from uses(statement)

@@ -19,6 +19,7 @@ from microgradpy.codegen.nesting import Nesting
 from microgradpy.dataclasses import dataclass, field, nodeclass, replace
 from microgradpy.ir.nodes import (
     CHANGING,
+    UNDEFINED,
     Break,
     Const,
     Continue,
@@ -34,7 +35,6 @@ from microgradpy.ir.nodes import (
     Statement,
     Terminator,
     Try,
-    Undefined,
     Unreachable,
     Value,
     Var,
@@ -117,6 +117,7 @@ class _Analysis:
     # What was looked at in an earlier visit: the statements of regions, and what operations read.
     visited: dict[int, tuple[Region, Sequence[Statement]]] = field(default_factory=dict)
     read: dict[int, Vars] = field(default_factory=dict)
+    said: dict[tuple[int, bool], tuple[Op, list[tuple[Var, Value, Vars]]]] = field(default_factory=dict)
 
     def vars(self, variables: Iterable[Var]) -> Vars:
         return self.interference.vars(variables)
@@ -232,13 +233,21 @@ class _Analysis:
         """The copies of a mark; a copy does not make the two interfere. After the first mark, what is undefined leaves a
         parameter as it is."""
         bit = self.interference.bit
-        pairs = zip(self.seen[mark.payload], mark.arguments, strict=True)
-        made = [(p, value) for p, value in pairs if after & bit(p) and (is_first or not isinstance(value, Undefined))]
+        made = [(p, value) for p, value, number in self._said(mark, is_first) if after & number]
         for target, value in made:
             self.define([target], after & ~bit(value) if isinstance(value, Var) else after)
         targets = {target for target, _ in made}
         self.marked.setdefault(id(mark), set()).update(targets)
         return (after & ~self.vars(targets)) | self._leaves([value for _, value in made])
+
+    def _said(self, mark: Op, is_first: bool) -> list[tuple[Var, Value, Vars]]:
+        """What a mark says, with the bit of each parameter. Of the many that one has it says something of a few."""
+        key = id(mark), is_first
+        if key not in self.said:
+            pairs = zip(self.seen[mark.payload], mark.arguments, strict=True)
+            news = [pair for pair in pairs if is_first or pair[1] is not UNDEFINED]
+            self.said[key] = mark, [(p, value, self.interference.bit(p)) for p, value in news]
+        return self.said[key][1]
 
     def _with_forced(self, variables: Sequence[Var], live: Vars) -> Vars:
         return live | self.vars(self.forced & set(variables))
@@ -316,7 +325,7 @@ class Copy(NamedTuple):
 
 
 def copies(function: Function, nesting: Nesting, live: Liveness | None = None) -> list[Copy]:
-    """The copies of a function in program order; with `live`, only those that somebody reads."""
+    """The copies of a function in program order: with `live`, those that somebody reads, else those of a value."""
     found: list[Copy] = []
     _add_copies(function.body, nesting, live, _Targets(), {}, found)
     return found
@@ -364,5 +373,5 @@ def _received(variables: Sequence[Var], values: Sequence[Value], region: Region,
     return [
         Copy(variable, value, region)
         for variable, value in zip(variables, values, strict=True)
-        if live is None or variable in live
+        if (value is not UNDEFINED if live is None else variable in live)
     ]

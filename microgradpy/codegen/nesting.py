@@ -220,6 +220,8 @@ class _Fold:
     def statement(self, index: int) -> None:
         statement = self.statements[index]
         match statement:
+            case Op(callee=Opcode.MARK):
+                pass
             case Op():
                 width = _width(statement) + sum(_value_width(result) + 3 for result in statement.results)
                 # `x[i] += y` reads x[i] before it evaluates y, which therefore must not write.
