@@ -247,6 +247,8 @@ class PrimalBuilder(TypedBuilder):
         return super().is_active(value)
 
     def kind(self, value: Value) -> Kind:
+        if isinstance(value, Var):  # most of them
+            return self.kinds.get(value, UNKNOWN)
         return UNKNOWN if isinstance(value, Const) and self.is_active(value) else super().kind(value)
 
     def any_active(self, values: tuple[Value, ...], keywords: Keywords = ()) -> bool:

@@ -210,16 +210,7 @@ def looking_once() -> Iterator[None]:
 def note_globals(namespace: Mapping[str, Any], codes: Iterable[types.CodeType] = ()) -> None:
     """Note the module variables, and the attributes of classes, that these functions and those that are in the module now
     assign."""
-    if not codes and _COMPILE.modules is not None:
-        if id(namespace) in _COMPILE.modules:
-            return
-        _COMPILE.modules.add(id(namespace))
-    content = tuple(map(id, list(namespace.values())))
-    is_new = _looked.get(id(namespace)) != content
-    if is_new:
-        if len(_looked) > 1024:
-            _looked.clear()
-        _looked[id(namespace)] = content
+    is_new = not _is_looked_at(namespace)
     codes = (*codes, *(_functions_of(namespace) if is_new else ()))
     found = set().union(*map(assigned_globals, codes))
     assigned = set[tuple[str, str]]().union(*map(assigned_attributes, codes))
@@ -228,6 +219,22 @@ def note_globals(namespace: Mapping[str, Any], codes: Iterable[types.CodeType] =
     if found:
         CHANGES[0] += 1
         _rebound.setdefault(id(namespace), (namespace, set()))[1].update(found)
+
+
+def _is_looked_at(namespace: Mapping[str, Any]) -> bool:
+    """Whether what the variables of a module are has been looked at; it counts as that from now on."""
+    modules = _COMPILE.modules
+    if modules is not None and id(namespace) in modules:
+        return True
+    content = tuple(map(id, list(namespace.values())))
+    is_known = _looked.get(id(namespace)) == content
+    if not is_known:
+        if len(_looked) > 1024:
+            _looked.clear()
+        _looked[id(namespace)] = content
+    if modules is not None:
+        modules.add(id(namespace))
+    return is_known
 
 
 def _functions_of(namespace: Mapping[str, Any]) -> Iterator[types.CodeType]:
