@@ -10,14 +10,13 @@ The loop runs over all items of the list, each once, and nothing else is carried
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 from microgradpy.ad.counted_loops import Counted
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Kind, is_numeric
-from microgradpy.ir.nodes import Augmented, Continue, For, Op, Opcode, Range, Region, Value, Var, fresh
-from microgradpy.ir.traversal import regions, terminator_values, uses, walk
+from microgradpy.ir.nodes import Augmented, Continue, For, Op, Opcode, Range, Value, Var, fresh
+from microgradpy.ir.traversal import count_reads
 
 
 def built(
@@ -38,7 +37,8 @@ def built(
             return None
     if not is_filling or zeros.get(start) != filled or not is_numeric(kinds[part]) or counts[start] != 1:
         return None
-    if named_in(body)[bars] != 1 or named_in(body)[items.item] != 1 or named_in(body)[after] != 1:
+    named = count_reads(body)
+    if named[bars] != 1 or named[items.item] != 1 or named[after] != 1:
         return None
     if not all(isinstance(statement, Op) and not statement.from_user for statement in before):
         return None
@@ -49,10 +49,3 @@ def built(
     return made, replace(loop, items=items, initial=(new,), body=body)
 
 
-def named_in(region: Region) -> Counter[Value]:
-    """How often each value is named in a region."""
-    statements = list(walk(region))
-    found = Counter(value for statement in statements for value in uses(statement))
-    inside = [region, *(inner for statement in statements for inner in regions(statement))]
-    found.update(value for each in inside for value in terminator_values(each.terminator))
-    return found

@@ -21,7 +21,7 @@ from typing import final
 
 from microgradpy.ad.counted_loops import Counted, counted
 from microgradpy.ad.exits import Frame, frame_of
-from microgradpy.ad.filled_lists import built, named_in
+from microgradpy.ad.filled_lists import built
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_arms import Arm, save_arms_as_one
@@ -55,6 +55,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_items
 from microgradpy.ir.traversal import (
+    count_reads,
     definitions,
     is_mark,
     item_sources,
@@ -197,7 +198,7 @@ class _Plan:
         self.wanted: Wanted = {}
         self.counted: dict[Tape, Counted] = {}
         self.kinds = reverse.kinds
-        self.counts = named_in(reverse.region)
+        self.counts = count_reads(reverse.region)
         self.collect(reverse.region)
         self.read_by_counting = set[Value]()
         self.count_instead_of_record()

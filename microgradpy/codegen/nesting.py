@@ -12,7 +12,6 @@ operations in exactly the reverse of the order in which they will run.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import final
 
@@ -42,7 +41,7 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
 )
-from microgradpy.ir.traversal import is_mark, item_sources, regions, terminator_values, uses, walk
+from microgradpy.ir.traversal import count_reads, is_mark, item_sources, regions, terminator_values, uses
 
 _USER_WIDTH = 100  # columns a line of the user's own arithmetic may take
 _WIDTH = 76  # columns for what the compiler made: its lines are read without knowing what they do
@@ -118,7 +117,7 @@ class _Planner:
         self.into_copies = into_copies
         self.nested: dict[Var, Op | If] = {}
         self.choices: set[Var] = set()
-        self.count = Counter(_all_uses(function.body))
+        self.count = count_reads(function.body)
 
     def settle(self, region: Region) -> None:
         """Decide everything inside the statements of a region."""
@@ -305,14 +304,6 @@ def _open_operands(op: Op) -> tuple[Value, ...]:
     if op.callee is Opcode.APPEND or op.callee is Opcode.RECORD or is_in_place(op):
         return op.arguments[1:]
     return operands(op)
-
-
-def _all_uses(region: Region) -> Iterator[Value]:
-    for statement in walk(region):
-        yield from uses(statement)
-        for inner in regions(statement):
-            yield from terminator_values(inner.terminator)
-    yield from terminator_values(region.terminator)
 
 
 def _width_of(statement: Op | If, planner: _Planner) -> int:

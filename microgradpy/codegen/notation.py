@@ -172,11 +172,23 @@ _NAMES: Mapping[type[Sign], str] = {
 }
 
 
+_MOST = 4096
+_known: dict[int, tuple[Op, Notation | None]] = {}
+"""What was found last, by the identity of the operation: emission asks a dozen times for each."""
+
+
 def notation(op: Op) -> Notation | None:
     """How an operation is written, or None if it is a call or a display."""
     callee = op.callee
     if isinstance(callee, Const):
-        return None if op.keywords else _notation_of_call(callee.value, op.arguments)
+        if op.keywords or (type(callee.value) is not BuiltinFunctionType and callee.value is not slice):
+            return None
+        known = _known.get(id(op))
+        if known is None or known[0] is not op:
+            if len(_known) > _MOST:
+                _known.clear()
+            known = _known[id(op)] = op, _notation_of_call(callee.value, op.arguments)
+        return known[1]
     if callee is Opcode.INFIX:
         return _MAKERS[op.payload.removesuffix("x"), len(op.arguments)](*op.arguments)
     if callee is Opcode.GETITEM:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
@@ -38,9 +39,9 @@ from microgradpy.ir.nodes import (
 
 def regions(statement: Statement) -> tuple[Region, ...]:
     """The regions nested directly in a statement, in the order they run; empty for an operation."""
+    if type(statement) is Op:  # most of them
+        return ()
     match statement:
-        case Op():  # most of them
-            return ()
         case If(then=then, orelse=orelse):
             return (then, orelse)
         case While(condition=condition, body=body):
@@ -108,10 +109,10 @@ def definitions(statement: Statement) -> tuple[Var, ...]:
 
 def uses(statement: Statement) -> tuple[Value, ...]:
     """The values a statement itself reads, not those its regions read."""
+    if type(statement) is Op:
+        given = given_values(statement.arguments, statement.keywords) if statement.keywords else statement.arguments
+        return given if type(statement.callee) is Opcode else (statement.callee, *given)  # type: ignore[arg-type]
     match statement:
-        case Op(callee=callee, arguments=arguments, keywords=keywords):
-            given = given_values(arguments, keywords)
-            return given if isinstance(callee, Opcode) else (callee, *given)
         case If(condition=condition):
             return (condition,)
         case While(initial=initial):
@@ -171,6 +172,24 @@ def walk(region: Region) -> Iterator[Statement]:
                 break
         else:
             around.pop()
+
+
+def count_reads(region: Region) -> Counter[Value]:
+    """How often each variable is read in a region and in those inside it."""
+    found: list[Value] = []
+    waiting = [region]
+    for each in waiting:
+        found += terminator_values(each.terminator)
+        for statement in each.statements:
+            found += uses(statement)
+            if type(statement) is not Op:
+                waiting += regions(statement)
+    return Counter([value for value in found if isinstance(value, Var)])
+
+
+def stores_items(region: Region) -> bool:
+    """Whether there is a `STORE` in a region, or in one inside it."""
+    return any(isinstance(statement, Op) and statement.callee is Opcode.STORE for statement in walk(region))
 
 
 def is_none(value: Value) -> bool:

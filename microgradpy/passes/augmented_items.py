@@ -17,7 +17,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Array, Inert, Kind
 from microgradpy.ir.nodes import STATEMENT, Augmented, Const, Function, Op, Region, Statement, Value, Var
 from microgradpy.ir.rewrite import map_regions
-from microgradpy.ir.traversal import regions, terminator_values, uses
+from microgradpy.ir.traversal import count_reads
 
 _SIGNS = {
     operator.iadd: "+", operator.isub: "-", operator.imul: "*", operator.itruediv: "/", operator.ipow: "**",
@@ -27,20 +27,10 @@ _SIGNS = {
 
 def join_augmented_items(function: Function) -> Function:
     """The function with such statements joined."""
-    counts: Counter[Var] = Counter()
-    _count(function.body, counts)
-    return replace(function, body=_joined(function.body, counts, function.kinds))
+    return replace(function, body=_joined(function.body, count_reads(function.body), function.kinds))
 
 
-def _count(region: Region, counts: Counter[Var]) -> None:
-    for statement in region.statements:
-        counts.update(value for value in uses(statement) if isinstance(value, Var))
-        for inner in regions(statement):
-            _count(inner, counts)
-    counts.update(value for value in terminator_values(region.terminator) if isinstance(value, Var))
-
-
-def _joined(region: Region, counts: Counter[Var], kinds: Mapping[Var, Kind]) -> Region:
+def _joined(region: Region, counts: Counter[Value], kinds: Mapping[Var, Kind]) -> Region:
     made = {s.results[0]: s for s in region.statements if isinstance(s, Op) and len(s.results) == 1}
     kept: list[Statement] = []
     dropped: set[Var] = set()
@@ -57,7 +47,7 @@ def _joined(region: Region, counts: Counter[Var], kinds: Mapping[Var, Kind]) -> 
 
 
 def _join(
-    store: Op, made: Mapping[Var, Op], counts: Counter[Var], kinds: Mapping[Var, Kind]
+    store: Op, made: Mapping[Var, Op], counts: Counter[Value], kinds: Mapping[Var, Kind]
 ) -> tuple[Op, tuple[Var, Var]] | None:
     """The one statement for a store and the two operations before it, with their results."""
     if store.payload is not STATEMENT or store.callee != Const(operator.setitem) or len(store.arguments) != 3:

@@ -23,7 +23,7 @@ from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import Array
 from microgradpy.ir.nodes import Const, Continue, For, Function, Op, Opcode, Region, Return, Statement, Value, Var, Yield
 from microgradpy.ir.rewrite import map_regions
-from microgradpy.ir.traversal import regions, terminator_values, terminators, uses
+from microgradpy.ir.traversal import count_reads, terminator_values, terminators, uses
 from microgradpy.tangents.arithmetic import divide, zero_cotangent
 from microgradpy.tangents.linear import expand_reduced
 
@@ -95,7 +95,7 @@ class _Analysis:
     def of(cls, function: Function) -> _Analysis:
         loops = [loop for loop in function.body.statements if isinstance(loop, For)]
         summed = frozenset(var for loop in loops for var in _summed(loop))
-        found = cls(function, _made_in(function.body), Counter(_reads(function.body)), summed)
+        found = cls(function, _made_in(function.body), count_reads(function.body), summed)
         for op in found.made.values():
             if found.keeps_nothing(op):
                 found.harmless.update(uses(op))
@@ -205,12 +205,3 @@ def _is_method(op: Op, name: str) -> bool:
     if not isinstance(op.callee, Const) or op.callee.value is not getattr:
         return False
     return isinstance(op.arguments[1], Const) and op.arguments[1].value == name
-
-
-def _reads(region: Region) -> Iterator[Value]:
-    """Every read of a value in a region and in those inside it."""
-    for statement in region.statements:
-        yield from uses(statement)
-        for inner in regions(statement):
-            yield from _reads(inner)
-    yield from terminator_values(region.terminator)

@@ -16,15 +16,16 @@ from collections import Counter
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, Op, Opcode, Region, Statement, Value, Var
 from microgradpy.ir.rewrite import map_regions, substitute
-from microgradpy.ir.traversal import regions, terminator_values, uses, walk
+from microgradpy.ir.traversal import count_reads, regions, stores_items, terminator_values, uses, walk
 
 _GETITEM = Const(operator.getitem)
 
 
 def join_stores(body: Region) -> Region:
     """The region without such stores."""
-    counts = Counter(value for statement in walk(body) for value in (*uses(statement), *_ends(statement)))
-    counts.update(terminator_values(body.terminator))
+    if not stores_items(body):
+        return body
+    counts = count_reads(body)
     known: dict[Var, Value] = {}
 
     def rewritten(region: Region) -> Region:
