@@ -40,8 +40,8 @@ from microgradpy.tangents.columns import columns_of, list_of_columns
 
 
 def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
-    """The rule to be inlined for arguments of these kinds; None if the dispatcher has to choose. It is found once for each builtin
-    function of numbers, of which a long function has thousands of calls."""
+    """The rule to be inlined for arguments of these kinds; None if the dispatcher has to choose. It is found once for each
+    builtin function of numbers, of which a long function has thousands of calls."""
     if type(function) is not BuiltinFunctionType or not all([type(kind) is Scalar for kind in kinds]):
         return _found(function, kinds)
     load_optional()
