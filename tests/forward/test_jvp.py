@@ -18,8 +18,10 @@ from microgradpy import (
     code_ir,
     code_pushforward,
     forward_differentiate,
+    frule,
     gradient,
     jvp,
+    opt_out,
     pushforward,
 )
 from microgradpy.ir.verifier import verify
@@ -240,3 +242,33 @@ def positive(x):
 def test_operators_on_what_may_be_unassigned_raise_as_in_the_plain_call():
     assert jvp(unassigned_on_one_path, (3.0, positive), (1.0, None)) == (27.0, 27.0)
     assert jvp(unassigned_on_one_path, (-1.5, positive), (1.0, None)) == (2.25, -3.0)
+
+
+def test_a_rule_that_comes_later_is_taken() -> None:
+    """What is known of a function that was pushed by its text is so for one version of the rules."""
+
+    def f(x: float) -> float:
+        return x * x
+
+    for _ in range(3):
+        assert jvp(f, (3.0,), (1.0,)) == (9.0, 6.0)
+
+    @frule.register(f)
+    def f_frule(x: float) -> Any:
+        def f_pushforward(f_dot: Any, x_dot: Any) -> Any:
+            return 100.0 * x_dot
+
+        return x * x, f_pushforward
+
+    assert jvp(f, (3.0,), (1.0,)) == (9.0, 100.0)
+    opt_out(f)
+    assert jvp(f, (3.0,), (1.0,)) == (9.0, 6.0)
+
+
+@pytest.mark.parametrize("y", [0.0, -0.0, 2.5])
+def test_tangents_of_powers_of_what_was_selected(y: float) -> None:
+    def f(x: Any) -> Any:
+        return np.sum(x[1:] ** 2 + x[:-1] ** -1 + x[1:] ** 0.5)
+
+    x = np.array([1.0, y])
+    assert jvp(f, (x,), (np.array([1.0, 0.0]),))[1] == -1.0
