@@ -37,6 +37,21 @@ def grid(x: Any) -> Any:
     return (u[1:-1, 2:] + u[1:-1, :-2] + u[2:, 1:-1] + u[:-2, 1:-1] - 4.0 * inner - inner**3).ravel()
 
 
+# Functions of numbers
+
+
+RATES = np.linspace(0.1, 1.0, 20)
+
+
+def recurrence(p: Any) -> Any:
+    y, states = 0.0, []
+    for k in range(100):
+        y = 0.5 * y + p[k % 20] * np.sin(y) + p[(k + 1) % 20]
+        if k % 4 == 0:
+            states.append(y)
+    return np.array(states)
+
+
 # Functions that return a number
 
 START = np.linspace(-1.2, 1.0, 100)

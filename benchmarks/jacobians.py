@@ -1,9 +1,10 @@
 """Print what matrices of derivatives cost: `python -m benchmarks.jacobians [--rounds 15]`.
 
 The first table has Jacobians with few entries, the second Hessians, their products with vectors, and derivatives in one
-direction. All times are those of whole calls, by that of the function called as it is; versions are timed in turn, the ratios
-taken within a round; medians. *By hand* is what one would write without a library: for Jacobians differences of the same groups
-of columns, for the others the formulas. Everything is held against the other versions before it is timed.
+direction, the third dense Jacobians. All times are those of whole calls, by that of the function called as it is; versions are
+timed in turn, the ratios taken within a round; medians. *By hand* is what one would write without a library: for Jacobians
+differences of the same groups of columns, for the others the formulas. Everything is held against the other versions before it
+is timed.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ SECOND = [
     Second("Rosenbrock", programs.rosenbrock, programs.START, programs.rosenbrock_hvp, programs.rosenbrock_jvp),
     Second("MLP of 97 parameters", programs.network, programs.PARAMETERS, programs.network_hvp, programs.network_jvp),
 ]
+DENSE = [("a loop over numbers, 20 parameters", programs.recurrence, programs.RATES)]
 DENSE_UP_TO = 2000
 
 
@@ -76,6 +78,7 @@ def by_autograd(f: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
         "jvp": lambda x, v: pushed(x)(v)[1],
         "hvp": autograd.hessian_vector_product(theirs),
         "hessian": autograd.hessian(theirs),
+        "jacobian": autograd.jacobian(theirs),
     }
 
 
@@ -134,6 +137,16 @@ def second_row(case: Second, rounds: int) -> list[str]:
     return rows
 
 
+def dense_row(name: str, f: Callable[..., Any], x: Any, rounds: int) -> str:
+    """A Jacobian, of columns that go at once."""
+    theirs = by_autograd(f)
+    versions = [lambda x: jacobian(f, x), lambda x: optimize.approx_fprime(x, f), *([theirs["jacobian"]] if theirs else [])]
+    for version in versions[1:]:
+        np.testing.assert_allclose(versions[0](x), version(x), rtol=1e-5, atol=1e-5)
+    plain, *others = ratios([(f, (x,)), *((version, (x,)) for version in versions)], rounds)
+    return f"| {name} | {plain:.0f} | {' | '.join([*(f'{one:,.1f}' for one in others), '-'][:3])} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Jacobians, Hessians and products: times by those of the functions.")
     parser.add_argument("--rounds", type=int, default=15)
@@ -145,6 +158,9 @@ def main() -> None:
     print("\n| program | what | function us | microgradpy | by hand | autograd |\n|---|---|---:|---:|---:|---:|")
     for second_case in SECOND:
         print(*second_row(second_case, options.rounds), sep="\n", flush=True)
+    print("\n| program | function us | microgradpy | approx_fprime | autograd |\n|---|---:|---:|---:|---:|")
+    for dense_case in DENSE:
+        print(dense_row(*dense_case, options.rounds), flush=True)
 
 
 if __name__ == "__main__":

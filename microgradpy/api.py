@@ -40,7 +40,7 @@ from microgradpy.state.shadows import is_filled, is_value
 from microgradpy.tangents.fields import dict_of
 from microgradpy.tangents.helpers import itself
 from microgradpy.tangents.projection import check_seed, project, zeros_for
-from microgradpy.tangents.stacks import length_of_stack, one_of, stacked
+from microgradpy.tangents.stacks import length_of_stack, one_of, rows_of, stacked
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 
@@ -77,10 +77,27 @@ class Pullback:
         with BOUNDARY:
             count = length_of_stack(seeds, self._y, "the seeds")
             check_unchanged(self._before, "pullback")
+            at_once = self._at_once(seeds, count)
+            if at_once is not None:
+                return at_once
             many = [one_of(seeds, number, self._y) for number in range(count)] or [zeros_for(self._y)]
             found = [gradients_of(self._f, self._args, self._back(check_seed(self._y, seed))) for seed in many]
             whole: tuple[Any, ...] = stacked(found, count)
             return whole
+
+    def _at_once(self, seeds: Any, count: int) -> tuple[Any, ...] | None:
+        """The same by a text for many seeds; None if there is none."""
+        many = _many()
+        step = many.directions_at_once([*self._args, self._y])
+        found: list[Any] = []
+        for rows in many.parts_of(count, step) if count > 1 < step else ():
+            bars = many.seeds_at_once(self._back, self._y, rows_of(seeds, rows, self._y), rows.stop - rows.start, self._args)
+            if bars is None:
+                return None
+            for number in range(rows.stop - rows.start):
+                each = (None if bar is None else one_of(bar, number, x) for bar, x in zip(bars, self._args, strict=True))
+                found.append(gradients_of(self._f, self._args, Bars(None, tuple(each), {})))
+        return stacked(found, count) if found else None
 
     def _default_seed(self) -> float:
         if not is_real_scalar(self._y):
@@ -342,6 +359,12 @@ def _of_text(
 
 
 nested.install_differentiate(_given_to_library, _of_text)
+@functools.cache
+def _many() -> Any:
+    """What goes in many directions at once, with forward mode, which not everybody wants."""
+    return importlib.import_module("microgradpy.batch_entry")
+
+
 nested.install(lambda: importlib.import_module("microgradpy.nested"))  # with forward mode, which not everybody wants
 NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, _of_text, pullback))
 NESTED_DIFFERENTIATION.update((gradient, value_and_gradient, grad, value_and_grad))

@@ -75,6 +75,8 @@ class Unit:
     pushing: Any = None
     """The IR of it, until it is reached."""
     pushforward_text: str = ""
+    batches: dict[Any, Any] = field(default_factory=dict)
+    """What goes through many directions at once, by which of its inputs have them."""
     is_pushable: bool = True
     own_guards: Guards = field(default_factory=lambda: Guards())
     guards: Guards = field(default_factory=lambda: Guards())
@@ -419,6 +421,8 @@ class Cache:
         self._holders: weakref.WeakSet[Any] = weakref.WeakSet()
         self._holding = threading.RLock()  # not that of the compiler: who declares a rule may be a module that it waits for
         self.hits = 0
+        self.batches = 0
+        """How many runs were in many directions at once."""
         self.misses = 0
 
     def find(self, key: tuple[Any, ...]) -> Unit | None:

@@ -185,6 +185,16 @@ def bars_by_plan(
     return bars_of(function, bound, count, inputs)
 
 
+def plan_of(back: Back) -> tuple[Plan, Binding, Any] | None:
+    """By what plan a call was made whose pullback this is, of `resolve_outermost`, with its inputs and what was saved; None if
+    it was made in another way."""
+    inner = back.args[0] if isinstance(back, partial) and back.func is exact else None
+    if not isinstance(inner, partial) or inner.func is not bars_by_plan:
+        return None
+    _, plan, bound, _, _, saved = inner.args
+    return plan, bound, saved
+
+
 def _run_adjoint(
     function: types.FunctionType, plan: Plan, bound: Binding, saved: Any, y: Any, y_bar: Any
 ) -> tuple[Any, tuple[bool, ...]]:

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.api import check_unchanged
+from microgradpy.batch_entry import directions_at_once, many_outermost, parts_of
 from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import CotangentShapeError
@@ -19,7 +20,7 @@ from microgradpy.runtime.pushforwards import by_pairing
 from microgradpy.runtime.write_detection import Snapshot, arrays_in, arrays_seen_by
 from microgradpy.state.outside import called_by_rule
 from microgradpy.tangents.projection import check_seed, fields_of, fill_tangent, fill_zeros, project
-from microgradpy.tangents.stacks import length_of_stack, one_of, stacked
+from microgradpy.tangents.stacks import joined, length_of_stack, one_of, rows_of, stacked
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -29,7 +30,8 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any, *, batched: bool = F
     derivative. Raises CotangentShapeError for tangents that do not fit.
 
     With `batched`, many directions: the arrays in `tangents` have a leading axis for them, as those in `dy` do. They are
-    followed one by one; a function that does more than to compute is run once, and its pullback is asked."""
+    followed at once where the function is one of numbers and arrays of known kinds (`code_pushforward(f, *args, batched=True)`
+    says if it is), else one by one; a function that does more than to compute is run once, and its pullback is asked."""
     with BOUNDARY:
         args, dots = tuple(primals), tuple(tangents)
         if len(args) != len(dots):
@@ -45,6 +47,9 @@ def _pushed_batch(f: Any, args: tuple[Any, ...], stack: tuple[Any, ...]) -> tupl
     if not count:
         y, y_dot = push_outermost(f, args, (None,) * len(args))
         return y, stacked([_as_tangent(y, y_dot)], 0)
+    at_once = _pushed_at_once(f, args, stack, count)
+    if at_once is not None:
+        return at_once
     directions = [_checked(args, one_of(stack, number, args)) for number in range(count)]
     if count == 1 or only_computes(f, args, directions[0], {}):
         pairs = [push_outermost(f, args, dots) for dots in directions]
@@ -52,6 +57,29 @@ def _pushed_batch(f: Any, args: tuple[Any, ...], stack: tuple[Any, ...]) -> tupl
     y, back = resolve_outermost(f, args, {})
     found = [by_pairing(y, (f, *args), back, (None, *dots)) for dots in directions]
     return y, stacked([_as_tangent(y, y_dot) for y_dot in found], count)
+
+
+def _pushed_at_once(f: Any, args: tuple[Any, ...], stack: tuple[Any, ...], count: int) -> tuple[Any, Any] | None:
+    """The same by a text for many directions; None if there is none."""
+    step = directions_at_once(args) if count > 1 else 0
+    if step < 2:
+        return None
+    parts = []
+    for rows in parts_of(count, step):
+        how = many_outermost(f, args, rows_of(stack, rows, args), {})
+        pair = None if how is None else how.pushed(rows.stop - rows.start)
+        if pair is None:
+            return None
+        parts.append((pair[0], _as_stack(*pair, rows.stop - rows.start)))
+    return parts[0][0], parts[0][1] if len(parts) == 1 else joined([dots for _, dots in parts])
+
+
+def _as_stack(y: Any, y_dots: Any, count: int) -> Any:
+    is_plain = type(y) is float or (type(y) is np.ndarray and y.dtype == float)
+    is_stack = type(y_dots) is np.ndarray and y_dots.dtype == float
+    if is_plain and is_stack and y_dots.shape == (count, *np.shape(y)):
+        return y_dots
+    return stacked([_as_tangent(y, one_of(y_dots, number, y)) for number in range(count)], count)
 
 
 def _checked(args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -35,7 +35,7 @@ def push(
 ) -> tuple[Any, Any] | None:
     """Push tangents through a function's own source; None if it may write, or if that has to be found out at run time. The
     dispatcher's entry for forward mode."""
-    found = _planned(function, f_dot, args, dots, kwargs)
+    found = planned(function, f_dot, args, dots, kwargs)
     if found is None:
         return None
     (unit, run, _, watches), bound, read = found.plan, found.bound, found.read
@@ -50,7 +50,7 @@ def only_computes(f: Any, args: tuple[Any, ...], dots: tuple[Any, ...], kwargs: 
     """Whether nobody sees how often a function is run to push tangents through it."""
     if not isinstance(f, types.FunctionType) or rrule.has(f) or frule.has(f):
         return False
-    found = _planned(f, None, args, dots, kwargs)
+    found = planned(f, None, args, dots, kwargs)
     return found is not None and not found.plan[3] and all(unit.is_repeatable for unit in reached_units(found.plan[0]))
 
 
@@ -58,7 +58,7 @@ _PushPlan = tuple[Unit, Callable[..., Any], tuple[Callable[[Any, Any], Any] | No
 """A unit, its pushforward, what fills the tangents of its inputs, and whether it is to be watched."""
 
 
-class _Planned(NamedTuple):
+class Planned(NamedTuple):
     """How a call is pushed: by a plan, with these tangents of the inputs; by parts of the arguments if they are `read`."""
 
     plan: _PushPlan
@@ -67,9 +67,10 @@ class _Planned(NamedTuple):
     read: Match | None = None
 
 
-def _planned(
+def planned(
     function: types.FunctionType, f_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], kwargs: dict[str, Any]
-) -> _Planned | None:
+) -> Planned | None:
+    """How a call is pushed; None as for `push`."""
     bound = bind(function, args, kwargs)
     fields = {} if is_structural_zero(f_dot) else dict(f_dot)
     itself = self_cells(function) if function.__closure__ else ()  # a function that refers to itself holds itself
@@ -84,7 +85,7 @@ def _planned(
     moves = tuple([not is_structural_zero(dot) for dot in given])
     wanted = moves if bound.is_plain else tuple([not is_structural_zero(dot) for dot in dots])
     plan = _push_plan_for(function, bound, wanted, moves, is_inner)
-    return None if plan is None else _Planned(plan, bound, given)
+    return None if plan is None else Planned(plan, bound, given)
 
 
 def filling(kind: Kind) -> Callable[[Any, Any], Any] | None:
@@ -124,7 +125,7 @@ def _with_tangents(plan: _PushPlan, values: list[Any], given: list[Any]) -> tupl
     return (*values, *itertools.compress(tangents, unit.active))
 
 
-def _planned_by_parts(function: types.FunctionType, bound: Binding, given: list[Any]) -> _Planned | None:
+def _planned_by_parts(function: types.FunctionType, bound: Binding, given: list[Any]) -> Planned | None:
     """The same for a call whose arguments are in sight, by parts of them; None if none of them is."""
     read = matched(function, bound.values)
     if read is None:
@@ -147,7 +148,7 @@ def _planned_by_parts(function: types.FunctionType, bound: Binding, given: list[
             return None
         if key is not None:
             keep_plan((read.pattern, moves, key), plan)
-    return _Planned(plan, bound, dots, read)
+    return Planned(plan, bound, dots, read)
 
 
 def _push_plan(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> _PushPlan:

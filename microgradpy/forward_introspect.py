@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
 from microgradpy.argnums import Argnums
+from microgradpy.batch_compiler import pushforward_batch
 from microgradpy.cache import Unit
 from microgradpy.compiler import analysed
 from microgradpy.dataclasses import replace
-from microgradpy.errors import MutationError
+from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.forward_compiler import add_pushforward, forward_function
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.source import place_of
@@ -33,9 +35,14 @@ def forward_differentiate(ir: IR) -> IR:
     return replace(ir, stage="pushforward", function=made)
 
 
-def code_pushforward(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> str:
+def code_pushforward(
+    f: Callable[..., Any], *args: Any, argnums: Argnums | None = None, batched: bool = False
+) -> str:
     """The source text of the generated pushforward of `f`: from its inputs and the tangents of the differentiated ones to
-    the value and its tangent. Arguments as for `code_primal`. A function that may write has none: MutationError."""
+    the value and its tangent. Arguments as for `code_primal`. A function that may write has none: MutationError.
+
+    With `batched`, the text for many directions at once: tangents have a leading axis for them. Raises DifferentiationError,
+    with the reason, for a function whose directions go one by one."""
     function, kinds, active = signature_of(f, args, argnums)
     unit = unit_of_parts(function, f, args, kinds, active, analysed)[0] or analysed(function, kinds, active)
     if isinstance(unit, MayWrite):
@@ -44,6 +51,20 @@ def code_pushforward(f: Callable[..., Any], *args: Any, argnums: Argnums | None 
             place_of(function),
             "jvp and pushforward go by its pullback.",
         )
+    if batched:
+        return _batched_text(function, unit)
     if unit.pushforward is None:
         add_pushforward(function, unit, unit.kinds)
     return unit.pushforward_text
+
+
+def _batched_text(function: types.FunctionType, unit: Unit) -> str:
+    batch = pushforward_batch(function, unit, unit.kinds, (False,) * len(unit.kinds) + (True,) * sum(unit.active))
+    if batch.refused is not None:
+        raise DifferentiationError(
+            f"many directions of {function.__qualname__} go one by one, because of {batch.refused.what}",
+            batch.refused.where,
+            "At once go those of functions of numbers and arrays, whose kinds and numbers of axes are known.",
+        )
+    batch.finished()
+    return batch.text

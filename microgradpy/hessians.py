@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from microgradpy.batch_entry import directions_at_once, parts_of
+from microgradpy.batch_hessians import bars_in_many
 from microgradpy.binding import bind
 from microgradpy.boundary import BOUNDARY
 from microgradpy.cache import CACHE, Unit, is_valid
@@ -57,7 +59,7 @@ def _hessian(f: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], spar
             return _sparse(f, x, second, sparsity)
         if not isinstance(x, np.ndarray):
             return second.times(1.0)
-        columns = [second.times(unit) for unit in _units(x)]
+        columns = second.times_all(_units(x)) or [second.times(unit) for unit in _units(x)]
         return np.stack(columns, axis=-1).reshape(x.shape + x.shape) if columns else np.zeros(x.shape + x.shape)
 
 
@@ -68,7 +70,8 @@ def diaghessian(f: Callable[..., Any], x: Any, /, *args: Any, **kwargs: Any) -> 
         second = _Second(f, x, args, kwargs)
         if not isinstance(x, np.ndarray):
             return second.times(1.0)
-        return np.array([np.vdot(unit, second.times(unit)) for unit in _units(x)]).reshape(x.shape)
+        columns = second.times_all(_units(x)) or [second.times(unit) for unit in _units(x)]
+        return np.array([np.vdot(unit, column) for unit, column in zip(_units(x), columns, strict=True)]).reshape(x.shape)
 
 
 def _sparse(f: Any, x: Any, second: _Second, sparsity: Sparsity) -> Any:
@@ -157,6 +160,10 @@ def seed_of(f: Any, value: Any) -> tuple[None, float]:
     return None, 1.0
 
 
+class _OneByOne(Exception):
+    """There is no text for many directions."""
+
+
 class _Second:
     """The Hessian of a function at a place, to be multiplied."""
 
@@ -176,6 +183,30 @@ class _Second:
             self.tower = self._at(by_parts=False)
             found = self._times(v)
         return _shaped(self.x, found)
+
+    def times_all(self, units: Iterable[Any]) -> list[Any] | None:
+        """The products with some vectors, all at once; None if they have to be made one by one."""
+        vectors = list(units)
+        step = directions_at_once(self.tower.values)
+        if len(vectors) < 2 or step < 2:
+            return None
+        try:
+            found = [self._times_some(np.stack(vectors[part])) for part in parts_of(len(vectors), step)]
+        except (NotByParts, _OneByOne):
+            return None
+        return [column for columns in found for column in columns]
+
+    def _times_some(self, stack: np.ndarray[Any, Any]) -> Any:
+        place = self.tower.place
+        wanted = place.wanted((0,), own=False)
+        higher = self.tower.along(place.dots(None, (stack[0],), None))
+        flags = (*wanted, *(False,) * (len(higher.values) - len(wanted)))
+        stacks = place.dots(None, (stack,), None)
+        bars = bars_in_many(higher, stacks, flags, len(stack), functools.partial(seed_of, self.f))
+        found = None if bars is None else place.bars(bars[: len(wanted)])[1][0]
+        if not isinstance(found, np.ndarray) or found.shape != stack.shape:
+            raise _OneByOne
+        return found
 
     def _times(self, v: Any) -> Any:
         place = self.tower.place

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.argnums import Argnums, by_position, names_in, numbered
+from microgradpy.batch_entry import directions_at_once, many_outermost, parts_of, seeds_at_once
 from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import DifferentiationError
@@ -95,6 +96,8 @@ def _by_rows(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tupl
     y, back = resolve_outermost(f, args, kwargs, wanted)
     _check_real(y, "the value", f)
     found = {number: np.zeros((np.size(y), np.size(x)), _dtype(y, x)) for number, x in _chosen(args, wanted)}
+    if _rows_at_once(found, args, y, back):
+        return y, found
     for row, seed in enumerate(_units(y)):
         bars = back(check_seed(y, seed))
         for number, matrix in found.items():
@@ -102,9 +105,30 @@ def _by_rows(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tupl
     return y, found
 
 
+def _rows_at_once(found: dict[int, np.ndarray[Any, Any]], args: tuple[Any, ...], y: Any, back: Any) -> bool:
+    """Fill the matrices by all rows at once; whether there is a text for that."""
+    step, count = directions_at_once([*args, y]), np.size(y)
+    if count < 2 or step < 2:
+        return False
+    for rows in parts_of(count, step):
+        seeds = np.eye(rows.stop - rows.start, count, rows.start).reshape(-1, *np.shape(y))
+        bars = seeds_at_once(back, y, seeds, len(seeds), args)
+        if bars is None:
+            return False
+        for number, matrix in found.items():
+            bar = bars[number]
+            if not (bar is None or (type(bar) is np.ndarray and bar.shape == (len(seeds), *np.shape(args[number])))):
+                return False
+            matrix[rows] = 0.0 if bar is None else bar.reshape(len(seeds), -1)
+    return True
+
+
 def _by_columns(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tuple[bool, ...]) -> Found | None:
     """By tangents; None if rows are to be preferred."""
     count = sum(np.size(x) for _, x in _chosen(args, wanted))
+    found_at_once = _in_one_pass(f, args, kwargs, dict(_chosen(args, wanted)), count)
+    if found_at_once is not None:
+        return None if found_at_once is ROWS else found_at_once  # type: ignore[return-value]
     known: Any = None
     found: dict[int, np.ndarray[Any, Any]] = {}
     for number, x in _chosen(args, wanted):
@@ -121,6 +145,63 @@ def _by_columns(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: t
             matrix = found.setdefault(number, np.zeros((np.size(known), np.size(x)), _dtype(known, x)))
             matrix[:, column] = 0.0 if is_structural_zero(y_dot) else np.ravel(check_seed(known, y_dot))
     return None if known is None else (known, found)
+
+
+def _in_one_pass(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], chosen: dict[int, Any], count: int
+) -> Found | str | None:
+    """By tangents for all columns at once: None if they go one by one, `ROWS` if there are so few rows that these take less."""
+    step = directions_at_once([*args, *kwargs.values()])
+    if count < 2 or step < 2:
+        return None
+    y: Any = None
+    rows: list[np.ndarray[Any, Any]] = []
+    for part in parts_of(count, step):
+        start, stop = part.start, part.stop
+        found = many_outermost(f, args, _columns(args, chosen, start, stop), kwargs)
+        if found is None or count < found.batch.least:
+            return None
+        if not _is_worth_columns(found.batch.size, count):
+            return ROWS
+        pair = found.pushed(stop - start)
+        if pair is None:
+            return None
+        if not rows:
+            y = pair[0]
+            _check_real(y, "the value", f)
+            found.batch.size = np.size(y)
+            if not _is_worth_columns(np.size(y), count):
+                return ROWS
+        y_dots = pair[1]
+        if type(y_dots) is not np.ndarray or y_dots.shape != (stop - start, *np.shape(y)):
+            return None
+        rows.append(y_dots.reshape(stop - start, -1))
+    columns = np.concatenate(rows).T
+    ends = np.cumsum([np.size(x) for x in chosen.values()])
+    parts = zip(chosen.items(), np.split(columns, ends[:-1], axis=1), strict=True)
+    return y, {number: np.ascontiguousarray(part, _dtype(y, x)) for (number, x), part in parts}
+
+
+ROWS = "rows"
+
+
+def _is_worth_columns(rows: int | None, columns: int) -> bool:
+    """Whether all columns at once take less than rows do: a row may be a call of the adjoint, a column is none."""
+    return rows is None or rows > columns or (rows > 2 and rows * _COLUMNS_OF_A_ROW >= columns)
+
+
+_COLUMNS_OF_A_ROW = 8
+
+
+def _columns(args: tuple[Any, ...], chosen: dict[int, Any], start: int, stop: int) -> tuple[Any, ...]:
+    """Units of all numbers of the chosen arguments, one after the other, from `start` to `stop`, as tangents of each."""
+    stacks: list[Any] = [None] * len(args)
+    before = 0
+    for number, x in chosen.items():
+        size = np.size(x)
+        stacks[number] = np.eye(stop - start, size, start - before).reshape(stop - start, *np.shape(x))
+        before += size
+    return tuple(stacks)
 
 
 # With few entries

@@ -8,6 +8,7 @@ Who calls the unit needs what is proven of it, and that does not wait.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import types
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, ClassVar, Protocol, final
 
+from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
@@ -122,7 +124,8 @@ def emit_primal(function: types.FunctionType, pair: Pair, unit: Unit) -> tuple[E
     forward = emit(pair.primal, name=f"{unit.name}_primal", stands_for=(code.co_filename, code.co_firstlineno))
     # What is saved has the same name on both sides.
     adjoint = replace(pair.adjoint, body=rename(pair.adjoint.body, forward.names))
-    namespace = function.__globals__ if any(map(_names_module, walk(adjoint.body))) else {}
+    names_module = any(map(_names_module, itertools.chain(walk(adjoint.body), walk(pair.primal.body))))
+    namespace = function.__globals__ if names_module else {}
     return forward, Source(pair.primal, adjoint, function.__name__, weakref.ref(code), namespace)
 
 
@@ -221,7 +224,8 @@ def _adjoint_of(unit: Unit) -> Adjoint:
                 made, bindings = load_adjoint(unit, source, adjoint, f"{unit.name}_adjoint")
                 link(made.run, bindings, Half(unit, is_adjoint=True))
                 unit.made = made
-            if unit.tracks or not any(isinstance(kind, Array) for kind in unit.kinds):
+            is_for_many = isinstance(unit.pattern, Apart)  # a pushforward, whose adjoint may be wanted in many directions
+            if unit.tracks or not (is_for_many or any(isinstance(kind, Array) for kind in unit.kinds)):
                 unit.source = None  # the seed 1 makes no difference
         return unit.made
 

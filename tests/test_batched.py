@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from microgradpy import CotangentShapeError, DifferentiationError, Tangent, gradient, jacobian, jvp, pullback
+from microgradpy import CotangentShapeError, DifferentiationError, Tangent, code_pushforward, gradient, jacobian, jvp, pullback
+from microgradpy.cache import CACHE
 
 X = np.array([0.5, -1.2, 2.0])
 V = np.random.default_rng(5).normal(size=(4, 3))
@@ -153,3 +155,307 @@ def test_seeds_that_do_not_fit() -> None:
 def test_inside_of_what_is_differentiated_it_is_refused() -> None:
     with pytest.raises(DifferentiationError):
         gradient(lambda x: jvp(np.sin, (x,), (V,), batched=True)[1].sum(), X)
+
+
+# At once
+
+
+def loop_over_scalars(p: Any) -> Any:
+    y = 0.0
+    for k in range(7):
+        y = 0.5 * y + p[k % 3] * math.sin(y) + p[(k + 1) % 3]
+    return y
+
+
+def loop_over_arrays(p: Any) -> Any:
+    s, out = np.array([1.0, 0.5]), []
+    for _ in range(5):
+        s = s + 0.1 * np.array([p[0] * s[0] - p[1] * s[0] * s[1], -p[2] * s[1] + s[0] * s[1]])
+        out.append(s)
+    return np.stack(out)
+
+
+def while_loop(x: Any) -> Any:
+    y, n = x, 0
+    while y.sum() < 20.0 and n < 9:
+        y, n = y * 1.5 + 1.0, n + 1
+    return y / n
+
+
+def loop_that_breaks(x: Any) -> Any:
+    total = 0.0
+    for item in x:
+        if item > 1.0:
+            break
+        total = total + item * item
+    return total * x
+
+
+def written_in_place(x: Any) -> Any:
+    r = np.zeros_like(x)
+    r[1:] = x[:-1] * x[1:]
+    r[0] = np.sin(x[0])
+    r[-1] += x[0]
+    return r
+
+
+def numbers_outlive_writes(x: Any) -> Any:
+    r = x * 1.0
+    first = r[0]
+    r[0] = r[1] * r[2]
+    r[1:] = first
+    return r * first
+
+
+def number_written_at_places(x: Any) -> Any:
+    """Where there are as many places as directions, which must not be taken for each other."""
+    r = np.zeros(12)
+    r[np.arange(9)] = x[0] * x[1]
+    r[r > 100.0] = x[2]
+    return r
+
+
+def directions(x: Any) -> Any:
+    directions = x * x[0]
+    for j in range(2):
+        directions = directions + j * x
+    return directions
+
+
+def list_of_numbers(x: Any) -> Any:
+    r = [0.0] * 3
+    for k in range(3):
+        r[k] = x[k] * x[k - 1]
+    r.append(sum(r))
+    return np.array(r)
+
+
+def matrices(a: Any, x: Any) -> Any:
+    return (a @ a.T) @ (a @ x) + np.outer(x, x).sum(axis=0)[:2] + np.dot(x, x) * a.mean(axis=1)
+
+
+def products(a: Any, x: Any) -> Any:
+    b = a * x
+    return x @ b.T, b @ b.T, (b @ x) @ b, np.outer(x, b @ x), np.dot(b, x)
+
+
+def stack_of_matrices(a: Any) -> Any:
+    return a @ a.swapaxes(-1, -2) * a.sum(axis=(0, 2), keepdims=True)
+
+
+def reductions(a: Any) -> Any:
+    return a.sum(), a.sum(axis=0), a.mean(axis=-1), np.sum(a * a, axis=1, keepdims=True) * a, np.cumsum(a, axis=1), a.max()
+
+
+def shapes(a: Any) -> Any:
+    return a.T, a.reshape(3, 2), a.ravel(), np.transpose(a, (1, 0)), a.flatten(), np.concatenate([a, a * a], axis=1), a[:, None]
+
+
+def indices(x: Any) -> Any:
+    order = np.array([2, 0, 2])
+    return x[::-1], x[order] * x, x[x > 0.0], np.stack([x, x[order]], axis=1)[:, 0], x[..., None] * x, x[-1]
+
+
+def ranks_that_differ(s: Any, x: Any, a: Any) -> Any:
+    return s * x, x * a, s * a + x, a / s + np.sum(x), (s + x[0]) * x, np.where(a > 0.0, x, s), np.maximum(a, x)
+
+
+def branches_on_values(x: Any) -> Any:
+    y = x[0] * x if x[1] < 0.0 else x * x
+    return y if y.sum() > 0.0 else (y * 2.0) ** 3
+
+
+def helper(x: Any, n: int) -> Any:
+    return np.exp(x) * n, np.sin(x)
+
+
+def calls_a_helper(x: Any) -> Any:
+    a, b = helper(x, 2)
+    return a * b + helper(x[0], 1)[0]
+
+
+def structures_of_values(x: Any) -> Any:
+    pair_of = (x * x, [x[0], x[1]])
+    return {"a": pair_of[0] * pair_of[1][0], "b": pair_of[1]}
+
+
+def powers(x: Any) -> Any:
+    return x**3 + np.abs(x) ** 1.5, np.abs(x[0]) ** np.abs(x), 2.0**x, np.linalg.norm(x), np.minimum(x, x[0])
+
+
+def of_an_object(x: Any, model: Model) -> Any:
+    return np.tanh(model.weights * x) + model.bias
+
+
+def infinite_slope(x: Any) -> Any:
+    return np.where(x > 0.0, np.sqrt(np.abs(x)), x)
+
+
+def padded(a: Any) -> Any:
+    u = np.pad(a, 1)
+    return u[1:-1, 2:] + u[1:-1, :-2] - 4.0 * a
+
+
+A, S3 = np.random.default_rng(6).normal(size=(2, 3)), np.random.default_rng(7).normal(size=(2, 2, 3))
+AT_ONCE = [
+    (loop_over_scalars, (X,)),
+    (loop_over_arrays, (X,)),
+    (while_loop, (X,)),
+    (loop_that_breaks, (X,)),
+    (written_in_place, (X,)),
+    (numbers_outlive_writes, (X,)),
+    (list_of_numbers, (X,)),
+    (directions, (X,)),
+    (matrices, (A, X)),
+    (products, (A, X)),
+    (stack_of_matrices, (S3,)),
+    (reductions, (A,)),
+    (shapes, (A,)),
+    (indices, (X,)),
+    (ranks_that_differ, (0.7, X, A)),
+    (branches_on_values, (X,)),
+    (calls_a_helper, (X,)),
+    (structures_of_values, (X,)),
+    (powers, (X,)),
+    (padded, (A,)),
+    (infinite_slope, (np.array([1.0, 0.0, -2.0]),)),
+    (lambda s: (s * s, math.exp(s) * s), (0.3,)),
+    (lambda x, y: x[0] * y[1][0] + x[1], ((0.5, 2.0), [1.5, [X]])),
+]
+
+
+def directions_of(x: Any, draw: np.random.Generator) -> Any:
+    if isinstance(x, list | tuple):
+        return type(x)([directions_of(item, draw) for item in x])
+    return draw.normal(size=(9, *np.shape(x)))
+
+
+def compare(a: Any, b: Any) -> None:
+    """Whether two trees of arrays are the same, but for rounding."""
+    if isinstance(a, dict):
+        a, b = [*a.values()], [*b.values()]
+    if isinstance(a, tuple | list):
+        for first, second in zip(a, b, strict=True):
+            compare(first, second)
+    elif a is None:
+        assert b is None
+    else:
+        assert np.shape(a) == np.shape(b)
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize(("f", "args"), AT_ONCE, ids=lambda case: getattr(case, "__name__", ""))
+def test_directions_go_at_once(f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    stacks = tuple(directions_of(x, np.random.default_rng(8)) for x in args)
+    before = CACHE.batches
+    y, dots = jvp(f, args, stacks, batched=True)
+    assert CACHE.batches == before + 1
+    compare(y, f(*args))
+    for number in range(9):
+        compare(at(dots, number), jvp(f, args, at(stacks, number))[1])
+
+
+def prints(x: Any) -> Any:
+    print("x")
+    return x * x
+
+
+def catches(x: Any) -> Any:
+    try:
+        return x * x / x.sum()
+    except ZeroDivisionError:
+        return x
+
+
+def depends_on_recursion(x: Any, n: int = 3) -> Any:
+    return x if n == 0 else x * depends_on_recursion(x, n - 1)
+
+
+def divides(x: Any) -> Any:
+    return x / (x.sum() - x.sum())
+
+
+ONE_BY_ONE = [
+    (prints, (X,)),
+    (catches, (X,)),
+    (depends_on_recursion, (X,)),
+    (number_written_at_places, (X,)),
+    (np.sin, (X,)),
+    (lambda x: x * x, (X.astype(np.float32),)),
+    (lambda x: x * 1j, (X,)),
+]
+
+
+@pytest.mark.parametrize(("f", "args"), ONE_BY_ONE, ids=lambda case: getattr(case, "__name__", ""))
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_directions_go_one_by_one(f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    stacks = tuple(directions_of(x, np.random.default_rng(8)) for x in args)
+    before = CACHE.batches
+    dots = jvp(f, args, stacks, batched=True)[1]
+    assert CACHE.batches == before
+    for number in range(9):
+        np.testing.assert_allclose(dots[number], jvp(f, args, at(stacks, number))[1], rtol=1e-7)
+
+
+def test_what_numpy_warns_of_is_seen_as_in_one_direction() -> None:
+    x = np.array([1.0, 2.0])
+    with pytest.warns(RuntimeWarning) as seen:
+        jvp(divides, (x,), (np.eye(2),), batched=True)
+    assert any("divide by zero" in str(each.message) for each in seen)
+
+
+def test_few_directions_of_numbers_go_one_by_one() -> None:
+    """As arithmetic on short arrays takes longer than that on numbers."""
+    before = CACHE.batches
+    jvp(loop_over_scalars, (X,), (V,), batched=True)
+    assert CACHE.batches == before
+    jvp(loop_over_scalars, (X,), (np.tile(V, (3, 1)),), batched=True)
+    assert CACHE.batches == before + 1
+
+
+def test_many_directions_go_in_parts() -> None:
+    stack = np.random.default_rng(9).normal(size=(300, 3))
+    before = CACHE.batches
+    dots = jvp(loop_over_arrays, (X,), (stack,), batched=True)[1]
+    assert CACHE.batches == before + 3
+    np.testing.assert_allclose(dots[257], jvp(loop_over_arrays, (X,), (stack[257],))[1], rtol=1e-12)
+
+
+def test_objects_in_sight() -> None:
+    model, stack = Model(X * 2.0, 0.5), np.tile(V, (3, 1))
+    before = CACHE.batches
+    dots = jvp(of_an_object, (X, model), (stack, None), batched=True)[1]
+    assert CACHE.batches == before + 1
+    np.testing.assert_allclose(dots[2], jvp(of_an_object, (X, model), (stack[2], None))[1], rtol=1e-12)
+
+
+def test_the_text_can_be_read() -> None:
+    text = code_pushforward(ranks_that_differ, 0.7, X, A, batched=True)
+    assert text.startswith("def ranks_that_differ_pushforward(s, x, a, s_dot, x_dot, a_dot, directions):")
+    assert "s_dot[:, None] * x" in text
+    with pytest.raises(DifferentiationError, match=r"go one by one, because of an attempt"):
+        code_pushforward(catches, X, batched=True)
+
+
+SEEDS_AT_ONCE = [
+    (written_in_place, (X,)),
+    (numbers_outlive_writes, (X,)),
+    (lambda a, x: (a @ a.T) @ (a @ x) + np.dot(x, x) * a.mean(axis=1), (A, X)),
+    (stack_of_matrices, (S3,)),
+    (branches_on_values, (X,)),
+    (loop_over_scalars, (X,)),
+    (loop_that_breaks, (X,)),
+    (padded, (A,)),
+    (lambda s, x: s * x, (0.5, X)),
+]
+
+
+@pytest.mark.parametrize(("f", "args"), SEEDS_AT_ONCE, ids=lambda case: getattr(case, "__name__", ""))
+def test_seeds_go_at_once(f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    y, back = pullback(f, *args)
+    seeds = np.random.default_rng(4).normal(size=(9, *np.shape(y)))
+    before = CACHE.batches
+    bars = back.batched(seeds)
+    assert CACHE.batches == before + 1
+    for number, seed in enumerate(seeds):
+        compare(at(bars, number), back(seed))

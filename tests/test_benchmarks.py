@@ -63,6 +63,10 @@ def test_second_derivatives_by_hand_are_those_of_the_programs(case: jacobians.Se
     assert [row.count("|") for row in jacobians.second_row(case, 1)] == [7, 7, 7]
 
 
+def test_dense_jacobians_are_those_by_differences() -> None:
+    assert [jacobians.dense_row(*case, 1).count("|") for case in jacobians.DENSE] == [6]
+
+
 def test_bands_take_three_passes() -> None:
     assert "| 1,000 | 3 |" in jacobians.sparse_row(jacobians.SPARSE[0], 1)
 

@@ -18,9 +18,11 @@ from microgradpy import (
     gradient,
     hess,
     hessian,
+    hessians,
     hessp,
     hvp,
 )
+from microgradpy.cache import CACHE
 from tests.program_numbers import batches
 from tests.random_programs import random_program
 from tests.ways import some
@@ -76,7 +78,20 @@ def tables(x: Any) -> Any:
     return sum(v * w for row in rows for v, w in zip(row, row[::-1], strict=True))
 
 
-FUNCTIONS = [rosenbrock, recurrence, calls, matrices, branches, tables]
+def loops(x: Any) -> Any:
+    y, z = 0.1, 1.0
+    for k in range(7):
+        y, z = y * x[k % 3] + math.sin(z), z * 0.5 + y * x[0]
+    return y * z
+
+
+def layers(x: Any) -> Any:
+    w, rows = x[:2].reshape(1, 2), np.linspace(-1.0, 1.0, 4)[:, None]
+    hidden = np.tanh(rows @ w + x[1:3])
+    return np.mean((hidden @ x[1:3] - x[0]) ** 2)
+
+
+FUNCTIONS = [rosenbrock, recurrence, calls, matrices, branches, tables, loops, layers]
 X = np.array([0.4, -0.7, 1.3])
 
 
@@ -92,6 +107,47 @@ def test_the_hessian_is_symmetric_and_made_of_the_products(f: Callable[..., Any]
     np.testing.assert_allclose(found, found.T, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found @ np.array([1.0, -0.5, 2.0]), hvp(f, X, np.array([1.0, -0.5, 2.0])), rtol=1e-9)
     np.testing.assert_allclose(diaghessian(f, X), np.diag(found), rtol=1e-9, atol=1e-12)
+
+
+def two_readers(x: Any) -> Any:
+    """Of an array: the cotangent of a part is added to what the other reader has given."""
+    v = x[1:] / (2.0 + x[0] ** 2)
+    return np.sum(v) + np.sum(v[:, None] * x[1:])
+
+
+AT_ONCE = [rosenbrock, calls, branches, loops, layers, two_readers]
+AT_ONCE += [lambda x: np.sum(x) ** 3 + x @ x, lambda x: np.exp(x[:, None] * x).sum()]
+
+
+@pytest.mark.parametrize("f", AT_ONCE)
+@pytest.mark.parametrize("x", [np.tile(X, 3), np.linspace(-1.0, 1.0, 10) + 0.01])
+def test_columns_go_at_once(f: Callable[..., Any], x: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = CACHE.batches
+    found = hessian(f, x)
+    assert CACHE.batches == before + 1
+    monkeypatch.setattr(hessians, "bars_in_many", lambda *_: None)
+    np.testing.assert_allclose(found, hessian(f, x), rtol=1e-12, atol=1e-13)
+
+
+def test_many_columns_go_in_parts() -> None:
+    x = np.linspace(-1.0, 1.0, 300)
+    before = CACHE.batches
+    found = hessian(rosenbrock, x)
+    assert 1 < CACHE.batches - before < 10
+    np.testing.assert_allclose(found[:, 211], hvp(rosenbrock, x, np.eye(300)[211]), rtol=1e-12)
+
+
+def test_columns_that_cannot_go_at_once() -> None:
+    def f(x: Any) -> Any:
+        try:
+            return x[0] * x[1] ** 2
+        except ZeroDivisionError:
+            return x[0]
+
+    before = CACHE.batches
+    np.testing.assert_allclose(hessian(f, np.array([1.0, 3.0])), [[0.0, 6.0], [6.0, 2.0]])
+    np.testing.assert_allclose(hessian(rosenbrock, np.ones(3, np.float32)), hessian(rosenbrock, np.ones(3)), rtol=1e-5)
+    assert CACHE.batches == before + 1
 
 
 def test_known_ones() -> None:

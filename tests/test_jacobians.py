@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from microgradpy import DifferentiationError, gradient, jac, jacobian, value_and_jacobian
+from microgradpy import DifferentiationError, gradient, jac, jacobian, jacobians, value_and_jacobian
+from microgradpy.cache import CACHE
 
 X = np.array([0.5, -1.2, 2.0])
 T = np.linspace(0.0, 2.0, 7)
@@ -119,6 +120,60 @@ def test_a_program_that_only_computes_takes_a_run_for_each_column() -> None:
     jacobian(counted, X)
     assert len(runs) == 1
     np.testing.assert_allclose(jacobian(decays, X), jacobian(counted, X), rtol=1e-12)
+
+
+def bands(x: Any) -> Any:
+    r = np.empty_like(x)
+    r[1:-1] = x[2:] - 2.0 * x[1:-1] * x[:-2]
+    r[0], r[-1] = x[0] - 1.0, x[-1] ** 2
+    return r
+
+
+def of_matrices(x: Any) -> Any:
+    return np.tanh(x.reshape(3, 2) @ x[:4].reshape(2, 2)).ravel()[:4]
+
+
+def loop(x: Any) -> Any:
+    y, z = 0.5, 1.0
+    for k in range(9):
+        y, z = y * x[k % 3] + math.sin(z), z * 0.5 + y
+    return np.array([y, z])
+
+
+AT_ONCE = [(decays, X), (recurrence, np.tile(X, 3)), (bands, np.linspace(0.5, 1.5, 8)), (of_matrices, np.linspace(0.5, 1.5, 6))]
+AT_ONCE += [(lambda x: np.sin(x[1:]) * x[0], np.linspace(0.0, 1.0, 150)), (lambda x: (x @ x.T)[0], np.ones((2, 9)))]
+"""By columns; and, where there are fewer rows, by these."""
+
+
+@pytest.mark.parametrize(("f", "x"), AT_ONCE)
+def test_columns_or_rows_go_at_once(f: Callable[..., Any], x: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = CACHE.batches
+    found = jacobian(f, x)
+    assert CACHE.batches > before
+    monkeypatch.setattr(jacobians, "many_outermost", lambda *_: None)
+    monkeypatch.setattr(jacobians, "seeds_at_once", lambda *_: None)
+    before = CACHE.batches
+    np.testing.assert_allclose(found, jacobian(f, x), rtol=1e-12, atol=1e-14)
+    assert CACHE.batches == before
+
+
+def test_arguments_together_go_at_once() -> None:
+    def f(s: Any, x: Any) -> Any:
+        return s * np.concatenate([x, x * x])
+
+    before = CACHE.batches
+    of_s, of_x = jacobian(f, 0.5, X, argnums=(0, 1))
+    assert CACHE.batches > before and of_s.shape == (6,) and of_x.shape == (6, 3)
+    np.testing.assert_allclose(of_s, f(1.0, X))
+    np.testing.assert_allclose(of_x, np.vstack([0.5 * np.eye(3), np.diag(X)]))
+
+
+def test_few_rows_are_not_many_columns() -> None:
+    x = np.linspace(0.0, 1.0, 12)
+    jacobian(loop, x)
+    before = CACHE.batches
+    np.testing.assert_allclose(jacobian(loop, x)[:, :3], by_differences(loop, x)[:, :3], rtol=1e-6)
+    assert CACHE.batches <= before + 1
 
 
 @pytest.mark.parametrize("x", [{"a": 1.0}, [1.0, 2.0], 1.0 + 2.0j, True, np.array([1.0 + 1.0j])])

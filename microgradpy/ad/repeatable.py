@@ -31,13 +31,25 @@ _EXCEPTIONS = frozenset(each for each in vars(builtins).values() if isinstance(e
 _LIBRARIES = ("math", "_operator", "operator")
 _OWN = ("microgradpy.tangents.", "microgradpy.rules.", "microgradpy.runtime.keys", "microgradpy.runtime.cotangents")
 _OF_NUMPY = type(np.sum)
+_MAKERS: frozenset[Any] = frozenset((
+    np.array, np.asarray, np.zeros, np.ones, np.empty, np.full, np.arange, np.eye, np.identity, np.linspace,
+    np.zeros_like, np.ones_like, np.empty_like, np.full_like,
+))  # fmt: skip
+_OF_ARRAYS = frozenset((
+    "T", "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "copy", "cumsum", "diagonal", "dot", "dtype",
+    "flatten", "imag", "item", "max", "mean", "min", "ndim", "prod", "ravel", "real", "repeat", "reshape", "round", "shape",
+    "size", "squeeze", "std", "sum", "swapaxes", "take", "tolist", "trace", "transpose", "var",
+))  # fmt: skip
+"""Attributes and methods of arrays that only compute."""
 
 
 def is_repeatable(function: Function) -> bool:
     """Whether a primal only computes, as do the functions of which it calls units if theirs do."""
     statements = list(walk(function.body))
     pairs = {result for statement in statements if _calls_unit(statement) for result in statement.results}
-    return all(_is_repeatable(statement, function.kinds, pairs) for statement in statements)
+    # What reads a method of an array is not looked at by itself, as the method is of no kind; nor is the call of one.
+    reads = {op.results[0] for op in statements if isinstance(op, Op) and _reads_array(op, function.kinds)}
+    return all(_is_repeatable(statement, function.kinds, pairs, reads) for statement in statements)
 
 
 def reads_module(function: Function) -> bool:
@@ -51,8 +63,21 @@ def _calls_unit(statement: Statement) -> bool:
     return isinstance(callee, Const) and getattr(type(callee.value), "stands_for_unit", False)
 
 
-def _is_repeatable(statement: Statement, kinds: Mapping[Var, Kind], pairs: Set[Var]) -> bool:
+def _reads_array(op: Op, kinds: Mapping[Var, Kind]) -> bool:
+    """Whether an operation reads an attribute of an array, or a method that writes nothing."""
+    match op:
+        case Op(callee=Const(value=callee), arguments=(target, Const(value=str(name)))) if callee is getattr:
+            return isinstance(_kind(target, kinds), Array) and name in _OF_ARRAYS
+    return False
+
+
+def _is_repeatable(statement: Statement, kinds: Mapping[Var, Kind], pairs: Set[Var], reads: Set[Var]) -> bool:
     match statement:
+        case Op(results=(result,)) if result in reads:
+            return True
+        case Op(callee=Var() as method, keywords=keywords) if method in reads:
+            is_plain = not any(name == "out" for name, _ in keywords)
+            return is_plain and _are_proven(given_values(statement.arguments, keywords), kinds)
         case If(condition=condition):
             return _is_proven(_kind(condition, kinds))
         case While(condition=condition):
@@ -106,6 +131,8 @@ def _is_proven(kind: Kind) -> bool:
 
 def _only_computes(function: Any) -> bool:
     module = str(getattr(function, "__module__", ""))
+    if type(function) in (FunctionType, BuiltinFunctionType, _OF_NUMPY) and function in _MAKERS:
+        return True
     match function:
         case np.ufunc():
             return vars(np).get(function.__name__) is function

@@ -62,6 +62,35 @@ def one_of(stack: Any, number: int, like: Any) -> Any:
     return tuple(items) if isinstance(like, tuple) else items
 
 
+def rows_of(stack: Any, rows: slice, like: Any) -> Any:
+    """Some of the tangents in a stack, as one."""
+    if is_structural_zero(stack):
+        return None
+    parts = _parts(stack, like)
+    if parts is None:
+        return np.asarray(stack)[rows]
+    items = [rows_of(part, rows, part_like) for part, part_like in parts]
+    if isinstance(stack, Tangent):
+        return Tangent(stack.primal_type, dict(zip(stack, items, strict=True)))
+    if isinstance(stack, Mapping):
+        return dict(zip(stack, items, strict=True))
+    return tuple(items) if isinstance(like, tuple) else items
+
+
+def joined(stacks: list[Any]) -> Any:
+    """Stacks of one structure, one behind the other."""
+    first = stacks[0]
+    if first is None:
+        return None
+    if isinstance(first, Mapping):
+        parts = {key: joined([each[key] for each in stacks]) for key in first}
+        return Tangent(first.primal_type, parts) if isinstance(first, Tangent) else parts
+    if isinstance(first, tuple | list):
+        items = [joined([each[place] for each in stacks]) for place in range(len(first))]
+        return items if isinstance(first, list) else named_like(first, items) if hasattr(first, "_fields") else tuple(items)
+    return np.concatenate(stacks)
+
+
 def stacked(tangents: list[Any], count: int) -> Any:
     """The first `count` of some tangents of one value, of which there is at least one, as a stack. What is None in all of them
     is None."""

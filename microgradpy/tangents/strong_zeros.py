@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.projecting import are_floats
-from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.helpers import cotangent_of, itself
 from microgradpy.tangents.types import Projected, is_structural_zero
 
 
@@ -96,6 +96,7 @@ def kept_tangent(x_dot: Any, y_dot: Any) -> Any:
     return _cleared(y_dot, np.broadcast_to(np.equal(x_dot, 0.0), np.shape(y_dot)))
 
 
+@itself(1)
 def kept_call(dots: tuple[Any, ...], y_dot: Any) -> Any:
     """The tangent of a call's value: zero if all that moves is nothing."""
     if has_nan(y_dot) and all(is_structural_zero(dot) or (is_plain(dot) and not np.any(dot)) for dot in dots):
