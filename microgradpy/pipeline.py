@@ -31,6 +31,7 @@ from microgradpy.ad.memory_mode import writes_for_certain
 from microgradpy.ad.nested_calls import with_nested_calls
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.real_powers import with_tests_written_out
+from microgradpy.ad.recomputed import compute_again
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_values import Pair, save
 from microgradpy.ad.segments import segmented
@@ -281,4 +282,6 @@ def pair_of(primal: Primal, reverse: Reverse) -> Pair:
 def _simplified(primal: Primal, reverse: Reverse) -> Reverse:
     """The adjoint without reads of what it knows by itself, and without stores that change nothing."""
     region = join_stores(leave_items(read_uniform_lists(reverse.region, reverse.kinds, for_each)))
-    return replace(reverse, region=count_again(primal.function, region, reverse.frames))
+    region = count_again(primal.function, region, reverse.frames)
+    region, kinds = compute_again(primal.function, region, reverse.frames)
+    return replace(reverse, region=region, kinds=dict(reverse.kinds) | kinds)
