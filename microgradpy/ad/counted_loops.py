@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import final
 
-from microgradpy.dataclasses import dataclass, field
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import Kind, Sequence
 from microgradpy.ir.nodes import (
     Const,
@@ -21,7 +21,9 @@ from microgradpy.ir.nodes import (
     Location,
     Op,
     Range,
+    Records,
     Reversed,
+    Statement,
     Var,
     Zip,
     fresh,
@@ -92,3 +94,25 @@ def _lists_of(items: Items, kinds: Mapping[Var, Kind]) -> tuple[Var, ...] | None
             found = [_lists_of(inner, kinds) for inner in inners]
             return None if None in found else tuple(var for lists in found for var in lists or ())
     return None
+
+
+def counter_beside(items: Items, wanted: Collection[Var], tape: Var) -> Range | None:
+    """The numbers that a counter among what is wanted counts, if that is what it does; up to how many records there are on the
+    tape, if nothing says so before the loop."""
+    match items:
+        case Range(item=item) if item in wanted:
+            return items
+        case Enumerate(start=start, index=index) if index in wanted and start == Const(0):
+            return Range((tape,), index)
+    return None
+
+
+def beside(loop: For, numbers: Items, records: Records) -> tuple[Statement, ...]:
+    """The adjoint's loop over records, and the numbers of the iterations beside them."""
+    assert isinstance(numbers, Range)
+    before: tuple[Statement, ...] = ()
+    if numbers.arguments == (records.tape,):
+        length = fresh()
+        before = (Op(function_constant(len), (records.tape,), (length,), from_user=False, where=loop.where),)
+        numbers = Range((length,), numbers.item)
+    return *before, replace(loop, items=Zip((Reversed(numbers), records)))

@@ -33,6 +33,7 @@ from microgradpy.ir.nodes import (
     Region,
     Statement,
     Terminator,
+    Try,
     Value,
     Var,
     While,
@@ -47,7 +48,7 @@ _NEVER_RAISE = (operator.add, operator.sub, operator.mul, operator.neg, operator
 _COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 _FUNCTIONS = tuple(value for value in vars(math).values() if type(value) is type(math.sin))
 _COSTS = {id(each): 1 for each in (*_NEVER_RAISE, *_COMPARISONS, operator.truediv, operator.not_)}
-_COSTS |= {id(each): 3 for each in (*_FUNCTIONS, operator.floordiv, operator.mod, abs)}
+_COSTS |= {id(each): 3 for each in (*_FUNCTIONS, operator.floordiv, operator.mod, abs, min, max)}
 """What it takes to compute something again, in sums of two floats."""
 _WORTH, _LAST_WORTH = 6, 12
 """What it is worth that a record has one field less, and that it is a number and no tuple."""
@@ -97,13 +98,14 @@ class _Primal:
                     for nested in regions(statement):
                         visit(nested, own, inner is not None and nested is statement.body)
                 else:
+                    primal.put(statement.parameters if isinstance(statement, Try) else (), tape)
                     for nested in regions(statement):
                         visit(nested, frame, False)
                 primal.put(statement.results, tape)
                 # What follows an exit may not have run.
                 runs_always = runs_always and frame is not None and not frame.of_statement[id(statement)]
                 if isinstance(statement, Op) and tape is not None and _is_cheap(statement, function.kinds):
-                    if statement.result not in of_arrays:
+                    if statement.result not in of_arrays and primal.is_placed(statement):
                         primal.know(statement, tape)
                         primal.always.update(statement.results if runs_always else ())
 
@@ -112,6 +114,9 @@ class _Primal:
 
     def put(self, variables: Iterable[Var], home: Var | None) -> None:
         self.home.update(dict.fromkeys(variables, home))
+
+    def is_placed(self, op: Op) -> bool:
+        return all(value in self.home for value in op.arguments if isinstance(value, Var))
 
     def know(self, op: Op, tape: Var) -> None:
         var = op.result

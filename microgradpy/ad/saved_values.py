@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import final
 
-from microgradpy.ad.counted_loops import Counted, counted
+from microgradpy.ad.counted_loops import Counted, beside, counted, counter_beside
 from microgradpy.ad.exits import Frame, frame_of
 from microgradpy.ad.filled_lists import built
 from microgradpy.ad.primal import Primal
@@ -40,6 +40,7 @@ from microgradpy.ir.nodes import (
     Op,
     Opcode,
     Parameter,
+    Range,
     Records,
     Region,
     Return,
@@ -197,6 +198,7 @@ class _Plan:
         self.function = primal.function
         self.wanted: Wanted = {}
         self.counted: dict[Tape, Counted] = {}
+        self.beside: dict[Tape, Range] = {}
         self.kinds = reverse.kinds
         self.counts = count_reads(reverse.region)
         self.collect(reverse.region)
@@ -237,6 +239,7 @@ class _Plan:
                 continue
             found = counted(loop, self.wanted.get(tape, ()), self.function.kinds, self.steady)
             if found is None:
+                self.count_beside(tape, loop)
                 continue
             self.counted[tape] = found
             home = self.homes.home[tape]
@@ -244,6 +247,18 @@ class _Plan:
             if found.length is not None:
                 self.homes.put(found.length, home)
             for value in (*item_sources(found.items), *found.read.values()):
+                self.want(value)
+                self.read_by_counting.add(value)
+
+    def count_beside(self, tape: Var, loop: For) -> None:
+        """Where one value is needed beside a counter, the adjoint counts down as it reads them, and no record is a tuple. To
+        set this up takes longer than it gains where a loop in another one has few iterations."""
+        wanted = self.wanted.get(tape, set())
+        numbers = counter_beside(loop.items, wanted, tape) if len(wanted) == 2 and self.homes.home[tape] is None else None
+        if numbers is not None:
+            self.beside[tape] = numbers
+            wanted.discard(numbers.item)
+            for value in numbers.arguments:
                 self.want(value)
                 self.read_by_counting.add(value)
 
@@ -266,7 +281,7 @@ class _Plan:
         for statement in region.statements:
             if isinstance(statement, Op) and statement.callee == _ZEROS:
                 zeros[statement.result] = statement.arguments[0]
-            statements += self.built(statement, zeros) or (self.rebuilt(statement),)
+            statements += self.built(statement, zeros) or self.rebuilt(statement)
         return Region(tuple(statements), region.terminator)
 
     def built(self, statement: Statement, zeros: Mapping[Value, Value]) -> tuple[Statement, ...] | None:
@@ -282,20 +297,24 @@ class _Plan:
         items = map_items(found.items, lambda value: value, self.called)
         return made, replace(loop, items=items, body=body)
 
-    def rebuilt(self, statement: Statement) -> Statement:
+    def rebuilt(self, statement: Statement) -> tuple[Statement, ...]:
         match statement:
             case For(items=Records(tape=Var() as tape), body=body):
                 body = self.rebuild(body)
                 if tape not in self.counted:
-                    return replace(statement, items=Records(tape, self.fields(tape)), body=body)
+                    records = Records(tape, self.fields(tape))
+                    if tape not in self.beside:
+                        return (replace(statement, items=records, body=body),)
+                    numbers = map_items(self.beside[tape], lambda value: value, self.called)
+                    return beside(replace(statement, body=body), numbers, records)
                 items = map_items(self.counted[tape].again, lambda value: value, self.called)
                 again = tuple(self.counted[tape].reads())
-                return replace(statement, items=items, body=Region((*again, *body.statements), body.terminator))
+                return (replace(statement, items=items, body=Region((*again, *body.statements), body.terminator)),)
             case If(then=then, orelse=orelse):
                 arms = self.rebuild(then), self.rebuild(orelse)
                 then, orelse = (self.arms.opened(statement, side, arm) for side, arm in enumerate(arms))
-                return replace(statement, then=then, orelse=orelse)
-        return statement
+                return (replace(statement, then=then, orelse=orelse),)
+        return (statement,)
 
 
 @final
