@@ -39,10 +39,11 @@ def _made(unit: Unit, are_double: tuple[bool, ...]) -> Adjoint | None:
 def _folded(unit: Unit, source: Source, are_double: tuple[bool, ...]) -> Adjoint | None:
     primal, general = source.primal, source.adjoint
     known = doubles(primal, compress(primal.inputs, are_double))
-    folded = with_unit_seed(general, general.parameters[-1].var, doubles(general, known))
-    if folded is None:
+    wide = doubles(general, known)
+    folded = with_unit_seed(general, general.parameters[-1].var, wide)
+    adjoint = write_in_place(folded or general, wide)
+    if folded is None and adjoint.body == write_in_place(general).body:
         return None
-    adjoint = write_in_place(folded)
     if VERIFY:
         verify(adjoint)
     made, bindings = load_adjoint(unit, source, adjoint, f"{unit.name}_gradient")

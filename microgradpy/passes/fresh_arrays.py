@@ -3,6 +3,7 @@
 Such an array may be written into by its last reader, and given to the user without a copy:
 
     t = h_bar * (h > 0)     becomes     h_bar *= h > 0         if h_bar was made here and is not read again
+    t = h_bar * (1.0 - h * h)           h_bar *= 1.0 - h * h   if both are of double precision besides
     W_bar = W_bar + t       becomes     W_bar += t             in a loop that W_bar enters as zeros made here
     return x.T @ t                      (the caller need not copy what is returned)
 
@@ -21,7 +22,21 @@ import numpy as np
 
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import Array
-from microgradpy.ir.nodes import Const, Continue, For, Function, Op, Opcode, Region, Return, Statement, Value, Var, Yield
+from microgradpy.ir.nodes import (
+    Const,
+    Continue,
+    For,
+    Function,
+    Op,
+    Opcode,
+    Region,
+    Return,
+    Statement,
+    Value,
+    Var,
+    Yield,
+    operator_constant,
+)
 from microgradpy.ir.rewrite import map_regions
 from microgradpy.ir.traversal import count_reads, terminator_values, terminators, uses
 from microgradpy.tangents.arithmetic import divide, zero_cotangent
@@ -31,13 +46,15 @@ _OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operat
 _MAKERS = (divide, expand_reduced, np.where)
 """Other functions whose result, where it is an array with axes, is always a new one."""
 _KNOWN = frozenset(map(id, (*_OPERATORS, *_MAKERS)))
-_IN_PLACE_PRODUCT = Const(operator.imul, "operator.imul", operator)
-_IN_PLACE_SUM = Const(operator.iadd, "operator.iadd", operator)
+_IN_PLACE = {operator.add: "iadd", operator.sub: "isub", operator.mul: "imul", operator.truediv: "itruediv"}
+_IN_PLACE_SUM = operator_constant("iadd")
+_WRITTEN = frozenset(map(operator_constant, _IN_PLACE.values()))
 
 
-def write_in_place(adjoint: Function) -> Function:
+def write_in_place(adjoint: Function, doubles: frozenset[Var] = frozenset()) -> Function:
     """Products with a mask, written into their left operand where that is fresh and not read again (a mask of booleans
-    changes neither the dtype nor, being broadcast to it, the shape); and the sums that a loop carries."""
+    changes neither the dtype nor, being broadcast to it, the shape), as are sums, products and ratios of what are known to be
+    `doubles`; and the sums that a loop carries."""
     analysis = _Analysis.of(adjoint)
 
     def region(old: Region, sums: frozenset[Var] = frozenset()) -> Region:
@@ -51,21 +68,22 @@ def write_in_place(adjoint: Function) -> Function:
                 yield map_regions(statement, partial(region, sums=carried))
                 continue
             if statement.results and statement.results[0] in sums:
-                yield _in_place(statement, _IN_PLACE_SUM)
+                yield _in_place(statement)
                 continue
-            written = analysis.is_masked(statement, fresh)
+            written = analysis.is_written(statement, fresh, doubles)
             if written or analysis.makes_array(statement):
                 fresh.add(statement.result)
-            yield _in_place(statement, _IN_PLACE_PRODUCT) if written else statement
+            yield _in_place(statement) if written else statement
 
     return replace(adjoint, body=region(adjoint.body))
 
 
-def _in_place(op: Op, callee: Const) -> Op:
+def _in_place(op: Op) -> Op:
     """The result has the name of the operand that it is written into."""
     target = op.arguments[0]
-    assert isinstance(target, Var)
-    return replace(op, callee=callee, results=(Var(op.result.id, target.hint, target.user_named),))
+    assert isinstance(target, Var) and isinstance(op.callee, Const)
+    written = Var(op.result.id, target.hint, target.user_named)
+    return replace(op, callee=operator_constant(_IN_PLACE[op.callee.value]), results=(written,))
 
 
 def fresh_results(adjoint: Function) -> tuple[bool, ...]:
@@ -155,15 +173,20 @@ class _Analysis:
         """Whether an operation makes a new array, zeros included."""
         return self.makes_array(op) or (isinstance(op.callee, Const) and op.callee.value is zero_cotangent)
 
-    def is_masked(self, op: Op, fresh: set[Var]) -> bool:
+    def is_written(self, op: Op, fresh: set[Var], doubles: frozenset[Var]) -> bool:
+        """Whether the value of an operation can be written into its left operand."""
         match op:
-            case Op(callee=Const(value=operator.mul), arguments=(Var() as target, Var() as mask), keywords=()):
-                array, other, result = (self.function.kinds.get(var) for var in (target, mask, op.result))
-                if not (isinstance(array, Array) and isinstance(other, Array) and isinstance(result, Array)):
+            case Op(callee=Const(value=function), arguments=(Var() as target, other), keywords=()) if (
+                id(function) in _KNOWN and function in _IN_PLACE and target in fresh and self.readers[target] == 1
+            ):
+                array, result = self.function.kinds.get(target), self.function.kinds.get(op.result)
+                if not (isinstance(array, Array) and isinstance(result, Array) and array.shape and array.shape == result.shape):
                     return False
-                dtypes = (array.dtype, other.dtype) == ("float", "bool")
-                same_shape = bool(array.shape) and array.shape == result.shape
-                return dtypes and same_shape and target in fresh and self.readers[target] == 1
+                mask = self.function.kinds.get(other) if isinstance(other, Var) else None
+                if isinstance(mask, Array) and mask.dtype == "bool":
+                    return function is operator.mul and array.dtype == "float"
+                is_number = isinstance(other, Const) and type(other.value) in (float, int)
+                return target in doubles and (is_number or other in doubles)
         return False
 
     def is_fresh_result(self, value: Value, returned: tuple[Value, ...]) -> bool:
@@ -174,7 +197,7 @@ class _Analysis:
         if made is None:
             if value not in self.summed:
                 return False
-        elif made.callee != _IN_PLACE_PRODUCT and not self.makes_array(made):
+        elif made.callee not in _WRITTEN and not self.makes_array(made):
             return False
         return self.readers[value] == self.harmless[value] + 1
 
@@ -187,10 +210,13 @@ def _made_in(region: Region) -> dict[Var, Op]:
 
 
 def _summed(loop: For) -> Iterator[Var]:
-    """The results of a loop that are sums written in place."""
+    """The results of a loop that are sums written in place, into what the loop carries."""
     made = _made_in(loop.body)
-    for value, result in zip(terminator_values(loop.body.terminator), loop.results, strict=False):
-        if isinstance(value, Var) and value in made and made[value].callee == _IN_PLACE_SUM:
+    for start, parameter, result in zip(terminator_values(loop.body.terminator), loop.parameters, loop.results, strict=False):
+        value = start
+        while isinstance(value, Var) and value in made and made[value].callee == _IN_PLACE_SUM:
+            value = made[value].arguments[0]
+        if value == parameter and value != start:
             yield result
 
 
