@@ -659,7 +659,7 @@ def test_the_texts_show_what_is_run_again() -> None:
     text = code_adjoint(in_a_row, 1.0, 2.0)
     assert text.count("run_again(of_both_primal, ") == 2 and "second_run" not in text
     assert "second_run(" in code_adjoint(by_factor_twice, 1.0)
-    assert "for start, y, " in code_adjoint(_shown, 1.0)
+    assert "for start, y in zip(reversed(range(0, 100, every)), reversed(tape_y)):" in code_adjoint(_shown, 1.0)
     assert code_adjoint(checked, 1.0, 2.0) == code_adjoint(of_both, 1.0, 2.0)
 
 

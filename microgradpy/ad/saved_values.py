@@ -26,6 +26,7 @@ from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_arms import Arm, save_arms_as_one
 from microgradpy.ad.saved_attempts import AttemptRecorder, Available, Tape, Wanted, left_with, reached
+from microgradpy.ad.saved_shapes import measured
 from microgradpy.ad.steady_lists import steady_lists
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import INT, UNKNOWN, Kind
@@ -85,10 +86,17 @@ class Pair:
 def save(primal: Primal, reverse: Reverse) -> Pair:
     """Decide what is saved, write the records into the primal and read them in the adjoint."""
     homes = _Homes(primal.function, reverse)
+    measures: Mapping[Var, list[Op]] = {}
+    if primal.memory is None:  # nobody changes the shape of an array
+        found = measured(primal.function, reverse.region)
+        reverse, measures = replace(reverse, region=found.region), found.operations
+        for array, operations in measures.items():
+            for op in operations:
+                homes.put(op.result, homes.home[array])
     plan = _Plan(homes, reverse, primal)
     adjoint_body = plan.rebuild(reverse.region)
     fields = plan.fields(None)
-    recorder = _Recorder(plan, primal)
+    recorder = _Recorder(plan, primal, measures)
     body, _ = recorder.region(primal.function.body, reverse.function_frame, recorder.inputs(primal.function))
     kinds = dict(reverse.kinds) | recorder.kinds
     # The halves are called with one positional argument per input, whatever the user's signature is.
@@ -321,8 +329,9 @@ class _Plan:
 class _Recorder(AttemptRecorder):
     """Writes the tapes and records into the primal."""
 
-    def __init__(self, plan: _Plan, primal: Primal) -> None:
+    def __init__(self, plan: _Plan, primal: Primal, measures: Mapping[Var, list[Op]]) -> None:
         self.plan = plan
+        self.measures = measures
         self.homes = plan.homes
         self.lent = primal.lent
         self.kept_of: dict[Var, tuple[Var, Location]] = {}
@@ -373,6 +382,9 @@ class _Recorder(AttemptRecorder):
         for var in definitions(statement):
             if var in wanted:
                 available[var] = self.kept(var, statement.where, out) if var in self.lent else var
+            for op in self.measures.get(var, ()):
+                out.append(replace(op, where=statement.where))
+                available[op.result] = op.result
 
     def kept(self, var: Var, where: Location, out: list[Statement]) -> Var:
         """A copy of an array, made now."""
