@@ -1,4 +1,5 @@
-"""Print what the gradients of long loops keep, with checkpoints and without: `python -m benchmarks.memory [--steps 100000]`.
+"""Print what the gradients of long loops keep, with checkpoints and without, and what gradients keep that a person has written:
+`python -m benchmarks.memory [--steps 100000]`.
 
 The peak is what Python allocates in a whole call beyond what there was before it (`tracemalloc`), the time that of a whole call
 without this; ratios of times are taken within a round.
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.memory_by_hand import PAIRS, Pair
 from microgradpy import grad
 
 SCHEDULES: tuple[Any, ...] = (None, "sqrt", 1000, "log")
@@ -88,6 +90,24 @@ def rows(loop: Callable[..., Any], steps: int, rounds: int) -> list[tuple[str, f
     return found
 
 
+def beside_hand(pair: Pair, steps: int, rounds: int) -> tuple[float, float, float]:
+    """The bytes that a gradient takes, of a step if it is that of a loop, those of the gradient by hand, and the ratio of the
+    times."""
+    gradients = grad(pair.function, argnums=pair.argnums), pair.gradient
+    few, many = pair.arguments(steps // 2), pair.arguments(steps)
+    for _ in range(4):  # all is compiled then
+        gradients[0](*few)
+    for found, expected in zip(gradients[0](*few), gradients[1](*few), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    if pair.loop:
+        sizes = [(peak_of(gradient, *many) - peak_of(gradient, *few)) / (steps - steps // 2) for gradient in gradients]
+    else:
+        sizes = [float(peak_of(gradient, *few)) for gradient in gradients]
+    calls = [calls_per_timing(gradient, many) for gradient in gradients]
+    times = [[time_calls(gradient, many, each) for gradient, each in zip(gradients, calls, strict=True)] for _ in range(rounds)]
+    return sizes[0], sizes[1], statistics.median(ours / hand for ours, hand in times)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="What the gradients of long loops keep.")
     parser.add_argument("--steps", type=int, default=100_000)
@@ -97,6 +117,10 @@ def main() -> None:
     for loop in LOOPS:
         for name, kilobytes, less, seconds, ratio in rows(loop, options.steps, options.rounds):
             print(f"{loop.__name__:14}{name:>12}{kilobytes:12.1f}{less:12.1f}{seconds:10.4f}{ratio:8.2f}", flush=True)
+    print(f"\n{'':24}{'bytes':>12}{'by hand':>12}{'ratio':>8}{'time':>8}")
+    for pair in PAIRS:
+        ours, hand, ratio = beside_hand(pair, 20_000 if pair.loop else 512, options.rounds)
+        print(f"{pair.name:24}{ours:12.1f}{hand:12.1f}{ours / hand:8.2f}{ratio:8.2f}", flush=True)
 
 
 if __name__ == "__main__":
