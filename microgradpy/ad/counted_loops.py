@@ -7,30 +7,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import final
 
 from microgradpy.dataclasses import dataclass, field, replace
-from microgradpy.ir.kinds import Kind, Sequence
+from microgradpy.ir.kinds import Kind, Scalar, Sequence
 from microgradpy.ir.nodes import (
     Const,
     Each,
     Enumerate,
     For,
+    Function,
+    If,
     Items,
     Location,
     Op,
     Range,
     Records,
+    Region,
     Reversed,
     Statement,
+    Value,
     Var,
     Zip,
     fresh,
     function_constant,
     operator_constant,
 )
-from microgradpy.ir.traversal import item_variables
+from microgradpy.ir.traversal import item_variables, uses, walk
 
 
 @final
@@ -96,9 +100,54 @@ def _lists_of(items: Items, kinds: Mapping[Var, Kind]) -> tuple[Var, ...] | None
     return None
 
 
-def counter_beside(items: Items, wanted: Collection[Var], tape: Var) -> Range | None:
-    """The numbers that a counter among what is wanted counts, if that is what it does; up to how many records there are on the
-    tape, if nothing says so before the loop."""
+@final
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What the adjoint of a loop runs over beside its records: the numbers of a counter, and lists as far as the loop has run
+    over them, each with what is called so and the variable that its items are assigned to."""
+
+    numbers: Range | None = None
+    lists: tuple[tuple[Var, Var, Var], ...] = ()
+
+    def items(self) -> Iterator[Var]:
+        if self.numbers is not None:
+            yield self.numbers.item
+        yield from (item for _, _, item in self.lists)
+
+    def copied(self, tape: Var, where: Location) -> Iterator[Op]:
+        """The lists as they are now, after the loop: who has them may change them before the adjoint runs."""
+        for source, copy, _ in self.lists:
+            length, so_many = fresh(), fresh()
+            yield Op(function_constant(len), (tape,), (length,), from_user=False, where=where)
+            yield Op(function_constant(slice), (Const(None), length, Const(None)), (so_many,), from_user=False, where=where)
+            yield Op(operator_constant("getitem"), (source, so_many), (copy,), from_user=False, where=where)
+
+    def around(self, loop: For, records: Records, called: Callable[[Var], Var]) -> tuple[Statement, ...]:
+        """The adjoint's loop over these and the records."""
+        before: tuple[Statement, ...] = ()
+        inners: list[Items] = [Reversed(Each(copy, item)) for _, copy, item in self.lists]
+        if self.numbers is not None:
+            arguments = self.numbers.arguments
+            if arguments == (records.tape,):
+                length = fresh()
+                before = (Op(function_constant(len), arguments, (length,), from_user=False, where=loop.where),)
+                arguments = (length,)
+            inners.insert(0, Reversed(Range(arguments, called(self.numbers.item))))
+        return *before, replace(loop, items=Zip((*inners, records)))
+
+
+def read_beside(loop: For, wanted: Collection[Var], function: Function, tape: Var) -> Beside | None:
+    """What the adjoint can read beside the one value that is left for the records then."""
+    numbers = _counter_in(loop.items, wanted, tape)
+    lists = _lists_in(loop.items, function) if _writes_nothing(loop.body, function.kinds) else ()
+    found = Beside(numbers, tuple((source, fresh(source.hint), item) for source, item in lists if item in wanted))
+    read = set(found.items())
+    return found if read and len(set(wanted) - read) == 1 else None
+
+
+def _counter_in(items: Items, wanted: Collection[Var], tape: Var) -> Range | None:
+    """The numbers that a counter among what is wanted counts, up to how many records there are on the tape if nothing says so
+    before the loop."""
     match items:
         case Range(item=item) if item in wanted:
             return items
@@ -107,12 +156,28 @@ def counter_beside(items: Items, wanted: Collection[Var], tape: Var) -> Range | 
     return None
 
 
-def beside(loop: For, numbers: Items, records: Records) -> tuple[Statement, ...]:
-    """The adjoint's loop over records, and the numbers of the iterations beside them."""
-    assert isinstance(numbers, Range)
-    before: tuple[Statement, ...] = ()
-    if numbers.arguments == (records.tape,):
-        length = fresh()
-        before = (Op(function_constant(len), (records.tape,), (length,), from_user=False, where=loop.where),)
-        numbers = Range((length,), numbers.item)
-    return *before, replace(loop, items=Zip((Reversed(numbers), records)))
+def _lists_in(items: Items, function: Function) -> tuple[tuple[Var, Var], ...]:
+    """The arguments that are lists of numbers and that are run over, each with its item."""
+    match items:
+        case Each(source=Var() as source, item=item) if source in function.inputs:
+            kind = function.kinds.get(source)
+            is_list = isinstance(kind, Sequence) and kind.name == "list" and isinstance(kind.item, Scalar)
+            return ((source, item),) if is_list else ()
+        case Enumerate(inner=inner):
+            return _lists_in(inner, function)
+        case Zip(inners=inners):
+            return tuple(found for inner in inners for found in _lists_in(inner, function))
+    return ()
+
+
+def _writes_nothing(body: Region, kinds: Mapping[Var, Kind]) -> bool:
+    """Whether the iterations of a loop compute with numbers only."""
+
+    def is_number(value: Value) -> bool:
+        return isinstance(value, Const) or (isinstance(value, Var) and isinstance(kinds.get(value), Scalar))
+
+    return all(
+        isinstance(each, If)
+        or (isinstance(each, Op) and isinstance(each.callee, Const) and all(map(is_number, (*uses(each), *each.results))))
+        for each in walk(body)
+    )

@@ -29,6 +29,7 @@ from microgradpy.ir.nodes import (
     If,
     Location,
     Op,
+    Range,
     Records,
     Region,
     Statement,
@@ -69,7 +70,7 @@ def compute_again(function: Function, adjoint: Region, frames: Mapping[Var, Fram
 class _Primal:
     """`operations` are the cheap ones, by the number that they make. `home` is the tape of the loop that makes a variable,
     `always` are those that every iteration makes, and `steady` those that are the same in all of them. `leaves` are what a
-    number is made of in its iteration, unless this is much."""
+    number is made of in its iteration, unless this is much; `counters` count iterations all of which end alike."""
 
     kinds: Mapping[Var, Kind]
     operations: dict[Var, Op] = field(default_factory=dict)
@@ -77,6 +78,7 @@ class _Primal:
     always: set[Var] = field(default_factory=set)
     steady: set[Var] = field(default_factory=set)
     leaves: dict[Var, frozenset[Var]] = field(default_factory=dict)
+    counters: set[Var] = field(default_factory=set)
 
     @classmethod
     def of(cls, function: Function, frames: Mapping[Var, Frame]) -> _Primal:
@@ -95,6 +97,8 @@ class _Primal:
                         primal.put((inner.tape,), tape)
                     bound = item_variables(statement.items) if isinstance(statement, For) else ()
                     primal.put((*bound, *statement.parameters), None if own is None else own.tape)
+                    if inner is not None and len(inner.exits) == 1 and not inner.skipped and isinstance(statement, For):
+                        primal.counters.update(bound if isinstance(statement.items, Range) else ())
                     for nested in regions(statement):
                         visit(nested, own, inner is not None and nested is statement.body)
                 else:
@@ -248,12 +252,16 @@ class _Again:
         """What is saved of an iteration of which this is asked. What it began with may be one field in the place of several."""
         numbers = [var for var in self.primal.operations if var in asked and var not in spared]
         first = asked.union(*(self.primal.leaves[var] for var in numbers))
-        best, least = asked, 0
+        best, least = asked, (self.fields(asked), 0)
         for start, worth in itertools.product((asked, first), (_WORTH, _LAST_WORTH)) if numbers else ():
             left, cost = self.left(numbers, asked, set(start), tape, worth)
-            if (len(left), cost) < (len(best), least) and (worth == _WORTH or len(left) == 1):
-                best, least = left, cost
+            if (self.fields(left), cost) < least and (worth == _WORTH or len(left) == 1):
+                best, least = left, (self.fields(left), cost)
         return best
+
+    def fields(self, saved: set[Var]) -> int:
+        """How many values are in a record; none if it is enough to count."""
+        return 0 if len(saved) == 1 and saved <= self.primal.counters else len(saved)
 
     def left(self, numbers: list[Var], asked: set[Var], saved: set[Var], tape: Var, worth: int) -> tuple[set[Var], int]:
         """What is left of the fields of a record, and what it costs to do without the others."""

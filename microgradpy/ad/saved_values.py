@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import final
 
-from microgradpy.ad.counted_loops import Counted, beside, counted, counter_beside
+from microgradpy.ad.counted_loops import Beside, Counted, counted, read_beside
 from microgradpy.ad.exits import Frame, frame_of
 from microgradpy.ad.filled_lists import built
 from microgradpy.ad.primal import Primal
@@ -41,7 +41,6 @@ from microgradpy.ir.nodes import (
     Op,
     Opcode,
     Parameter,
-    Range,
     Records,
     Region,
     Return,
@@ -206,7 +205,7 @@ class _Plan:
         self.function = primal.function
         self.wanted: Wanted = {}
         self.counted: dict[Tape, Counted] = {}
-        self.beside: dict[Tape, Range] = {}
+        self.beside: dict[Tape, Beside] = {}
         self.kinds = reverse.kinds
         self.counts = count_reads(reverse.region)
         self.collect(reverse.region)
@@ -247,7 +246,7 @@ class _Plan:
                 continue
             found = counted(loop, self.wanted.get(tape, ()), self.function.kinds, self.steady)
             if found is None:
-                self.count_beside(tape, loop)
+                self.read_beside(tape, loop)
                 continue
             self.counted[tape] = found
             home = self.homes.home[tape]
@@ -258,17 +257,21 @@ class _Plan:
                 self.want(value)
                 self.read_by_counting.add(value)
 
-    def count_beside(self, tape: Var, loop: For) -> None:
-        """Where one value is needed beside a counter, the adjoint counts down as it reads them, and no record is a tuple. To
-        set this up takes longer than it gains where a loop in another one has few iterations."""
+    def read_beside(self, tape: Var, loop: For) -> None:
+        """Where one value is needed beside a counter and the items of lists, the adjoint counts down and reads these backwards
+        along with it, and no record is a tuple. To set this up takes longer than it gains where a loop in another one has few
+        iterations."""
         wanted = self.wanted.get(tape, set())
-        numbers = counter_beside(loop.items, wanted, tape) if len(wanted) == 2 and self.homes.home[tape] is None else None
-        if numbers is not None:
-            self.beside[tape] = numbers
-            wanted.discard(numbers.item)
-            for value in numbers.arguments:
-                self.want(value)
-                self.read_by_counting.add(value)
+        found = None if self.homes.home[tape] is not None else read_beside(loop, wanted, self.function, tape)
+        if found is None:
+            return
+        self.beside[tape] = found
+        wanted.difference_update(found.items())
+        for _, copy, _ in found.lists:
+            self.homes.put(copy, None)
+        for value in (*(found.numbers.arguments if found.numbers is not None else ()), *(copy for _, copy, _ in found.lists)):
+            self.want(value)
+            self.read_by_counting.add(value)
 
     def tapes_read(self) -> set[Var]:
         return {var for wanted in self.wanted.values() for var in wanted if var in self.homes.frames}
@@ -313,8 +316,7 @@ class _Plan:
                     records = Records(tape, self.fields(tape))
                     if tape not in self.beside:
                         return (replace(statement, items=records, body=body),)
-                    numbers = map_items(self.beside[tape], lambda value: value, self.called)
-                    return beside(replace(statement, body=body), numbers, records)
+                    return self.beside[tape].around(replace(statement, body=body), records, self.called)
                 items = map_items(self.counted[tape].again, lambda value: value, self.called)
                 again = tuple(self.counted[tape].reads())
                 return (replace(statement, items=items, body=Region((*again, *body.statements), body.terminator)),)
@@ -441,7 +443,16 @@ class _Recorder(AttemptRecorder):
             called = {var: self.plan.called(var) for var in bound if var in wanted}
             items = map_items(statement.items, lambda value: value, lambda var: called.get(var, var))
             statement = replace(statement, items=items)
-        return [*before, replace(statement, body=Region((*first, *new_body.statements), new_body.terminator))]
+        after = [] if inner is None or inner.tape not in self.plan.beside else self.copied(inner.tape, statement, available)
+        return [*before, replace(statement, body=Region((*first, *new_body.statements), new_body.terminator)), *after]
+
+    def copied(self, tape: Var, loop: While | For, available: Available) -> list[Op]:
+        """The lists that the adjoint of a loop runs over."""
+        beside = self.plan.beside[tape]
+        for source, copy, _ in beside.lists:
+            available[copy] = copy
+            self.kinds[copy] = self.plan.function.kinds[source]
+        return list(beside.copied(tape, loop.where))
 
     def unrecorded(self, statement: While | For) -> Frame:
         """A frame that keeps nothing, for a loop without a tape; its exits still close the frames around it."""
