@@ -97,7 +97,7 @@ RECORDS = {
     "two numbers": (predators, (1.0, 1.1, 3), "tape.append((u, v))"),
     "condition": (branches, (1.0, 0.5, 3), "tape.append(t)"),
     "after an exit": (after_an_exit, (0.5, 6), "tape_k.append((1, x, is_equal, value))"),
-    "in an arm": (in_an_arm, (1.5, 7), "tape_k.append((is_equal, half))"),
+    "in an arm": (in_an_arm, (1.5, 7), "tape_k.append(x)"),
     "in an inner loop": (in_an_inner_loop, (0.5, 1.5, 3), "tape_1.append(difference)"),
     # The counter is counted, and the lists are read again.
     "lists": (losses, (1.0, 0.5, [0.5, 1.5, -1.0], [1.0, 2.0, 0.5]), "tape_x.append(error)"),

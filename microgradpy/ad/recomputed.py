@@ -51,8 +51,9 @@ _FUNCTIONS = tuple(value for value in vars(math).values() if type(value) is type
 _COSTS = {id(each): 1 for each in (*_NEVER_RAISE, *_COMPARISONS, operator.truediv, operator.not_)}
 _COSTS |= {id(each): 3 for each in (*_FUNCTIONS, operator.floordiv, operator.mod, abs, min, max)}
 """What it takes to compute something again, in sums of two floats."""
-_WORTH, _LAST_WORTH = 6, 12
-"""What it is worth that a record has one field less, and that it is a number and no tuple."""
+_WORTH, _LAST_WORTH = 2, 12
+"""What it is worth that a tuple has one field less, and that a record is a number and no tuple: of a field little more than its
+memory is saved, and to make and read a tuple of two takes as long as some operations."""
 _MANY = 8
 """More fields than what several numbers are made of is likely to be fewer than."""
 _EXACT = 2**53
@@ -252,16 +253,19 @@ class _Again:
         """What is saved of an iteration of which this is asked. What it began with may be one field in the place of several."""
         numbers = [var for var in self.primal.operations if var in asked and var not in spared]
         first = asked.union(*(self.primal.leaves[var] for var in numbers))
-        best, least = asked, (self.fields(asked), 0)
+        best, least = asked, (self.fields(asked, tape), 0)
         for start, worth in itertools.product((asked, first), (_WORTH, _LAST_WORTH)) if numbers else ():
             left, cost = self.left(numbers, asked, set(start), tape, worth)
-            if (self.fields(left), cost) < least and (worth == _WORTH or len(left) == 1):
-                best, least = left, (self.fields(left), cost)
+            fields = self.fields(left, tape)
+            if (fields, cost) < least and (worth == _WORTH or fields <= 1):
+                best, least = left, (fields, cost)
         return best
 
-    def fields(self, saved: set[Var]) -> int:
-        """How many values are in a record; none if it is enough to count."""
-        return 0 if len(saved) == 1 and saved <= self.primal.counters else len(saved)
+    def fields(self, saved: set[Var], tape: Var) -> int:
+        """How many values are in a record; what counts is in none if no more than one is beside it."""
+        others = saved - self.primal.counters
+        can_count = not others or (len(others) == 1 and self.primal.home[tape] is None)
+        return len(others if can_count else saved)
 
     def left(self, numbers: list[Var], asked: set[Var], saved: set[Var], tape: Var, worth: int) -> tuple[set[Var], int]:
         """What is left of the fields of a record, and what it costs to do without the others."""
