@@ -139,10 +139,13 @@ class Beside:
 def read_beside(loop: For, wanted: Collection[Var], function: Function, tape: Var) -> Beside | None:
     """What the adjoint can read beside the one value that is left for the records then."""
     numbers = _counter_in(loop.items, wanted, tape)
-    lists = _lists_in(loop.items, function) if _writes_nothing(loop.body, function.kinds) else ()
-    found = Beside(numbers, tuple((source, fresh(source.hint), item) for source, item in lists if item in wanted))
-    read = set(found.items())
-    return found if read and len(set(wanted) - read) == 1 else None
+    left = set(wanted) - ({numbers.item} if numbers is not None else set())
+    lists = _lists_in(loop.items, function) if len(left) > 1 and _writes_nothing(loop.body, function.kinds) else ()
+    lists = tuple((source, item) for source, item in lists if item in left)
+    if left == {item for _, item in lists}:
+        lists = lists[1:]  # there is a record for each iteration
+    found = Beside(numbers, tuple((source, fresh(source.hint), item) for source, item in lists))
+    return found if len(left) < len(wanted) + len(lists) and len(left) - len(lists) == 1 else None
 
 
 def _counter_in(items: Items, wanted: Collection[Var], tape: Var) -> Range | None:

@@ -250,11 +250,13 @@ class _Again:
         return {value for value in read if isinstance(value, Var)} - self.primal.always
 
     def saved(self, asked: set[Var], spared: set[Var], tape: Var) -> set[Var]:
-        """What is saved of an iteration of which this is asked. What it began with may be one field in the place of several."""
+        """What is saved of an iteration of which this is asked. What it is computed from, or what the iteration began with, may
+        be one field in the place of several."""
         numbers = [var for var in self.primal.operations if var in asked and var not in spared]
+        near = asked.union(*(self.primal.operands(var, tape) for var in numbers))
         first = asked.union(*(self.primal.leaves[var] for var in numbers))
         best, least = asked, (self.fields(asked, tape), 0)
-        for start, worth in itertools.product((asked, first), (_WORTH, _LAST_WORTH)) if numbers else ():
+        for start, worth in itertools.product((asked, near, first), (_WORTH, _LAST_WORTH)) if numbers else ():
             left, cost = self.left(numbers, asked, set(start), tape, worth)
             fields = self.fields(left, tape)
             if (fields, cost) < least and (worth == _WORTH or fields <= 1):
