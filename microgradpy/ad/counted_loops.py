@@ -114,6 +114,12 @@ class Beside:
             yield self.numbers.item
         yield from (item for _, _, item in self.lists)
 
+    def sources(self) -> Iterator[Value]:
+        """What it reads."""
+        if self.numbers is not None:
+            yield from self.numbers.arguments
+        yield from (copy for _, copy, _ in self.lists)
+
     def copied(self, tape: Var, where: Location) -> Iterator[Op]:
         """The lists as they are now, after the loop: who has them may change them before the adjoint runs."""
         for source, copy, _ in self.lists:
@@ -133,7 +139,7 @@ class Beside:
                 before = (Op(function_constant(len), arguments, (length,), from_user=False, where=loop.where),)
                 arguments = (length,)
             inners.insert(0, Reversed(Range(arguments, called(self.numbers.item))))
-        return *before, replace(loop, items=Zip((*inners, records)))
+        return *before, replace(loop, items=Zip((*inners, records)) if inners else records)
 
 
 def read_beside(loop: For, wanted: Collection[Var], function: Function, tape: Var) -> Beside | None:

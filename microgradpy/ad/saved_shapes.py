@@ -10,11 +10,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import final
 
 import numpy as np
 
-from microgradpy.dataclasses import dataclass, field, replace
+from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Array
 from microgradpy.ir.nodes import Const, Function, Op, Region, Statement, Value, Var
 from microgradpy.ir.rewrite import map_statements
@@ -26,23 +25,15 @@ _MEASURES = frozenset(map(id, (mean_count, reduced_count, np.shape, np.size, len
 _MEASURED_ATTRIBUTES = ("shape", "size", "ndim")
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """An adjoint, and the operations in it that the primal does instead, by the array that they measure."""
-
-    region: Region
-    operations: Mapping[Var, list[Op]] = field(default_factory=dict)
-
-
-def measured(function: Function, adjoint: Region) -> Measured:
-    """The adjoint of a primal without arrays of which it asks the shape only."""
+def measured(function: Function, adjoint: Region) -> tuple[Region, Mapping[Var, list[Op]]]:
+    """The adjoint of a primal, in which nobody changes the shape of an array, without those of which it asks the shape only; and
+    the operations in it that the primal does instead, by the array that they measure."""
     asked: dict[Var, list[Op]] = {}
     for statement in walk(adjoint):
         if isinstance(statement, Op) and (array := _measured_by(statement)) is not None:
             asked.setdefault(array, []).append(statement)
     if not asked:
-        return Measured(adjoint)
+        return adjoint, {}
     read = set(_read_for_more(adjoint))
     twins: dict[Var, Var] = {}
     moved: dict[Var, list[Op]] = {}
@@ -59,7 +50,7 @@ def measured(function: Function, adjoint: Region) -> Measured:
     def rewrite(statement: Statement) -> tuple[Statement, ...]:
         return () if not results.isdisjoint(statement.results) else (_of_twin(statement, twins),)
 
-    return Measured(map_statements(adjoint, rewrite) if twins or moved else adjoint, moved)
+    return map_statements(adjoint, rewrite) if twins or moved else adjoint, moved
 
 
 def _is_measure(op: Op) -> bool:

@@ -85,13 +85,11 @@ class Pair:
 def save(primal: Primal, reverse: Reverse) -> Pair:
     """Decide what is saved, write the records into the primal and read them in the adjoint."""
     homes = _Homes(primal.function, reverse)
-    measures: Mapping[Var, list[Op]] = {}
-    if primal.memory is None:  # nobody changes the shape of an array
-        found = measured(primal.function, reverse.region)
-        reverse, measures = replace(reverse, region=found.region), found.operations
-        for array, operations in measures.items():
-            for op in operations:
-                homes.put(op.result, homes.home[array])
+    region, measures = measured(primal.function, reverse.region) if primal.memory is None else (reverse.region, {})
+    reverse = replace(reverse, region=region)
+    for array, operations in measures.items():
+        for op in operations:
+            homes.put(op.result, homes.home[array])
     plan = _Plan(homes, reverse, primal)
     adjoint_body = plan.rebuild(reverse.region)
     fields = plan.fields(None)
@@ -269,7 +267,7 @@ class _Plan:
         wanted.difference_update(found.items())
         for _, copy, _ in found.lists:
             self.homes.put(copy, None)
-        for value in (*(found.numbers.arguments if found.numbers is not None else ()), *(copy for _, copy, _ in found.lists)):
+        for value in found.sources():
             self.want(value)
             self.read_by_counting.add(value)
 
@@ -313,10 +311,8 @@ class _Plan:
             case For(items=Records(tape=Var() as tape), body=body):
                 body = self.rebuild(body)
                 if tape not in self.counted:
-                    records = Records(tape, self.fields(tape))
-                    if tape not in self.beside:
-                        return (replace(statement, items=records, body=body),)
-                    return self.beside[tape].around(replace(statement, body=body), records, self.called)
+                    beside = self.beside.get(tape, Beside())
+                    return beside.around(replace(statement, body=body), Records(tape, self.fields(tape)), self.called)
                 items = map_items(self.counted[tape].again, lambda value: value, self.called)
                 again = tuple(self.counted[tape].reads())
                 return (replace(statement, items=items, body=Region((*again, *body.statements), body.terminator)),)
@@ -443,16 +439,16 @@ class _Recorder(AttemptRecorder):
             called = {var: self.plan.called(var) for var in bound if var in wanted}
             items = map_items(statement.items, lambda value: value, lambda var: called.get(var, var))
             statement = replace(statement, items=items)
-        after = [] if inner is None or inner.tape not in self.plan.beside else self.copied(inner.tape, statement, available)
+        after = () if inner is None else self.copied(inner.tape, statement, available)
         return [*before, replace(statement, body=Region((*first, *new_body.statements), new_body.terminator)), *after]
 
-    def copied(self, tape: Var, loop: While | For, available: Available) -> list[Op]:
+    def copied(self, tape: Var, loop: While | For, available: Available) -> tuple[Op, ...]:
         """The lists that the adjoint of a loop runs over."""
-        beside = self.plan.beside[tape]
+        beside = self.plan.beside.get(tape, Beside())
         for source, copy, _ in beside.lists:
             available[copy] = copy
             self.kinds[copy] = self.plan.function.kinds[source]
-        return list(beside.copied(tape, loop.where))
+        return tuple(beside.copied(tape, loop.where))
 
     def unrecorded(self, statement: While | For) -> Frame:
         """A frame that keeps nothing, for a loop without a tape; its exits still close the frames around it."""
