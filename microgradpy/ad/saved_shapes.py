@@ -26,7 +26,7 @@ _MEASURED_ATTRIBUTES = ("shape", "size", "ndim")
 
 
 def measured(function: Function, adjoint: Region) -> tuple[Region, Mapping[Var, list[Op]]]:
-    """The adjoint of a primal, in which nobody changes the shape of an array, without those of which it asks the shape only; and
+    """The adjoint of a primal, in which nobody changes the shape of an array, without those of which it asks the shape; and
     the operations in it that the primal does instead, by the array that they measure."""
     asked: dict[Var, list[Op]] = {}
     for statement in walk(adjoint):
