@@ -29,8 +29,9 @@ from microgradpy.runtime.markers import differentiates
 from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.runtime.write_detection import keep, watched
 from microgradpy.state.module_state import module_state
-from microgradpy.tangents.projection import check_seed, fill_zeros, zeros_for
-from microgradpy.tangents.types import is_structural_zero
+from microgradpy.tangents.fields import named_like
+from microgradpy.tangents.projection import check_seed, fields_of, fill_zeros, zeros_for
+from microgradpy.tangents.types import Tangent, is_structural_zero
 from microgradpy.towers import NotByParts, Place, Tower
 
 # What stands for the functions that differentiate
@@ -232,7 +233,44 @@ def _higher_bars(level: int, asked: Asked, inputs: Any, by_parts: bool) -> Any:
     numbers = range(len(args)) if asked.numbers is None else {number % len(args) for number in asked.numbers}
     pairs = enumerate(zip(args, found, strict=True))
     shown = (form(x, bar, False) if number in numbers else None for number, (x, bar) in pairs)
-    return _top(level, value), own_gradient(place.f, f_bar) if asked.own else None, tuple(shown)
+    own = own_gradient(place.f, f_bar) if asked.own else None
+    return _top(level, value), _of_tangents(own, level), _of_tangents(tuple(shown), level)
+
+
+def _of_tangents(found: Any, level: int) -> Any:
+    """The tangents of gradients, of this level, from those of what these are of: a Tangent is an object with one field."""
+    match found:
+        case Tangent():
+            fields: Any = {name: _of_tangents(part, level) for name, part in found.items()}
+            for _ in range(level):
+                fields = {"_fields": fields}
+            return Tangent(Tangent if level else found.primal_type, fields)
+        case list():
+            return [_of_tangents(part, level) for part in found]
+        case tuple():
+            parts = [_of_tangents(part, level) for part in found]
+            return named_like(found, parts) if hasattr(found, "_fields") else tuple(parts)
+        case dict():
+            return {key: _of_tangents(part, level) for key, part in found.items()}
+    return found
+
+
+def _of_values(bar: Any, x: Any, level: int) -> Any:
+    """The other way round, for the values `x` of which these are."""
+    match bar:
+        case Tangent() if bar.primal_type is Tangent:
+            fields: Any = bar
+            for _ in range(level):
+                fields = {} if is_structural_zero(fields) else fields.get("_fields")
+            held = fields_of(x)
+            of = {} if is_structural_zero(fields) else dict(fields)
+            return Tangent(type(x), {name: _of_values(part, held.get(name), level) for name, part in of.items()})
+        case list() | tuple() if isinstance(x, list | tuple):
+            parts = [_of_values(part, item, level) for part, item in zip(bar, x, strict=True)]
+            return parts if isinstance(bar, list) else tuple(parts)
+        case dict() if isinstance(x, dict):
+            return {key: _of_values(part, x.get(key), level) for key, part in bar.items()}
+    return bar
 
 
 def bars_of_bars(level: int, asked: Asked, before: Any, bars: Any) -> Any:
@@ -244,6 +282,8 @@ def _bars_of_bars(level: int, asked: Asked, inputs: Any, bars: Any, by_parts: bo
     if is_structural_zero(bars):
         return None
     y_bar, f_bar, arg_bars = bars
+    f, _, args, _ = _base(level, inputs)
+    f_bar, arg_bars = _of_values(f_bar, f, level + 1), _of_values(arg_bars, args, level + 1)
     tower, seeds = _tower(level, inputs, by_parts)
     base = [forward.unless_zero(dot) for dot in tower.place.dots(f_bar, arg_bars, None)]
     higher = tower.along([*base, *[None] * (len(tower.values) - len(base))])

@@ -256,8 +256,9 @@ OF_CALLS = frozenset((bars_of_call, values_of_call, held_again))
 
 
 def filled(asked: Asked) -> Asked:
-    """The same with zeros for None, as a tangent has them."""
-    return asked._replace(is_filled=True, known=None)
+    """The same with zeros for None, as a tangent has them, and without what is known of the text that it is in: that of its
+    pushforward may be differentiated with respect to more."""
+    return asked._replace(is_filled=True, known=None, still=())
 
 
 def one_level_higher(f: Callable[..., Any], args: tuple[Any, ...], dots: Any) -> Any:

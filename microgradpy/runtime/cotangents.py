@@ -21,7 +21,7 @@ from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
 from microgradpy.tangents.fields import has_field
 from microgradpy.tangents.helpers import returns
-from microgradpy.tangents.types import Tangent, is_structural_zero
+from microgradpy.tangents.types import Tangent, is_structural_zero, of_field
 
 
 def or_zero(x_bar: Any, x: Any) -> Any:
@@ -381,6 +381,8 @@ def _field_cotangent(x: Any, name: str, d: Any) -> Any:
         return cotangent_field(d, "__self__")
     if isinstance(static, staticmethod | classmethod):
         return None
+    if static is _MISSING and isinstance(x, Tangent):
+        return of_field(name, d)
     if static is _MISSING:
         raise MissingRuleError(
             f"attribute {name!r} of a {type(x).__name__} is computed by __getattr__",

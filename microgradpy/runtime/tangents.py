@@ -11,7 +11,7 @@ from microgradpy.runtime.cotangents import attribute_cotangent, is_computed_sinc
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.reading import ITEMS, unknown
-from microgradpy.tangents.types import NoTangent, NotImplementedTangent, Tangent, is_structural_zero
+from microgradpy.tangents.types import NoTangent, NotImplementedTangent, Tangent, field_of, is_structural_zero
 
 VIEWS: tuple[type, ...] = (type({}.values()), type({}.items()))
 """Views of dicts, whose tangents are lists."""
@@ -73,6 +73,8 @@ def attribute_tangent(x: Any, name: str, y: Any, x_dot: Any) -> Any:
     if is_structural_zero(x_dot):
         return None
     cls = type(x)
+    if cls is Tangent and name in x.keys():
+        return field_of(x_dot, name)
     rule = find_attribute_rule(cls, name)
     if rule is not None and not is_transparent(y):
         rule(x)  # it may refuse to be read, and there may be no number in `y` to ask it for

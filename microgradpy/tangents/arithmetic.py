@@ -19,7 +19,7 @@ from microgradpy.errors import CotangentShapeError, MissingRuleError
 from microgradpy.tangents import foreign
 from microgradpy.tangents.foreign import is_foreign_array
 from microgradpy.tangents.helpers import cotangent_of, like
-from microgradpy.tangents.types import Tangent, accumulate, add_sequences, is_structural_zero
+from microgradpy.tangents.types import Tangent, accumulate, add_sequences, is_structural_zero, of_field
 
 __all__ = [
     "accumulate",
@@ -277,6 +277,8 @@ def _is_real(d: Any) -> bool:
 def _item_of_other_cotangent(x: Any, index: Any, d: Any) -> Any:
     if isinstance(x, str | bytes | range):
         return None
+    if isinstance(x, Tangent):
+        return of_field(index, d)
     if is_foreign_array(x):
         return foreign.item_bar(x, index, real_like(d, x))
     if isinstance(x, np.ndarray):

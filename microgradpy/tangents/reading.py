@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.tangents.types import is_structural_zero
+from microgradpy.tangents.types import Tangent, field_of, is_structural_zero
 
 ITEMS = (list, tuple, deque, np.ndarray, np.generic)
 """What has a tangent that is read as it is."""
@@ -24,6 +24,8 @@ def item_tangent(x: Any, index: Any, x_dot: Any) -> Any:
         return x_dot[index]
     if isinstance(x, dict):
         return x_dot.get(index)
+    if isinstance(x, Tangent):
+        return field_of(x_dot, index)
     raise unknown(f"an item of a {type(x).__name__} was read")
 
 

@@ -163,6 +163,20 @@ class Tangent(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._fields)
 
+    # Of the dict, whose derivatives are known: a gradient may be read in differentiated code.
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._fields.get(name, default)
+
+    def keys(self) -> Any:
+        return self._fields.keys()
+
+    def values(self) -> Any:
+        return self._fields.values()
+
+    def items(self) -> Any:
+        return self._fields.items()
+
     def __getattr__(self, name: str) -> Any:
         # Reached only for names that are no attribute of the class; "_fields" itself is missing while unpickling.
         if name != "_fields" and name in self._fields:
@@ -209,6 +223,16 @@ class Tangent(Mapping[str, Any]):
 
     __neg__ = __pos__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __sub__ = __rsub__ = _refuse
     __matmul__ = __rmatmul__ = __pow__ = __mod__ = _refuse
+
+
+def of_field(name: str, d: Any) -> Tangent:
+    """The cotangent of a Tangent, which is an object with one field, from that of what it has under a name."""
+    return Tangent(Tangent, {"_fields": {name: d}})
+
+
+def field_of(dot: Any, name: str) -> Any:
+    """The tangent of what a Tangent has under a name."""
+    return dot["_fields"].get(name)
 
 
 def _type_name(tangent: Tangent) -> str:
