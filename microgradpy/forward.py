@@ -128,12 +128,12 @@ class Pushforward:
 
     __slots__ = ("_args", "_back", "_before", "_f", "_y")
 
-    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back, seen: Snapshot) -> None:
+    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back, before: Snapshot) -> None:
         self._f = f
         self._args = args
         self._y = y
         self._back = back
-        self._before = Snapshot.of(arrays_in((f, *args, y))) + seen.unchanged()
+        self._before = before
 
     def __call__(self, df: Any, /, *tangents: Any) -> Any:
         with BOUNDARY:
@@ -159,7 +159,7 @@ def pushforward(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[An
     with BOUNDARY:
         seen = Snapshot.of(arrays_seen_by(f))
         y, back = resolve_outermost(f, args, kwargs)
-        return y, Pushforward(f, args, y, back, seen)
+        return y, Pushforward(f, args, y, back, Snapshot.of(arrays_in((f, *args, y))) + seen.unchanged())
 
 
 def frule_via_ad(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:

@@ -31,7 +31,7 @@ from microgradpy.runtime.write_detection import keep, watched
 from microgradpy.state.module_state import module_state
 from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.projection import check_seed, fields_of, fill_zeros, zeros_for
-from microgradpy.tangents.types import Tangent, is_structural_zero
+from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 from microgradpy.towers import NotByParts, Place, Tower
 
 # What stands for the functions that differentiate
@@ -131,16 +131,69 @@ def pullback_of_call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     return nested.opened(functools.partial(f, **kwargs), args) if kwargs else nested.opened(f, args)
 
 
+def check_opened(back: Any) -> None:
+    """Refuse what a pullback or pushforward is asked for if somebody has written into what its function reads since."""
+    check_unchanged(back._before, "pullback" if isinstance(back, Pullback) else "pushforward")
+
+
+non_differentiable(check_opened)
+
+
 def pulled_back_of_call(back: Any, dy: Any = None) -> Any:
     """What a pullback returns for a seed. The function runs once more, since what was saved is not known here."""
+    check_opened(back)
     asked = _ONE if dy is None else _SEEDED
     _, f_bar, bars = bars_of_call(0, asked, (back._f, dy, back._args, None))
     return f_bar, *bars
 
 
+def pushforward_of_call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    y, back = nested.opened(functools.partial(f, **kwargs), args) if kwargs else nested.opened(f, args)
+    return y, nested.pushforward_of(back)
+
+
+def pushed_of_call(push: Any, df: Any, /, *tangents: Any) -> Any:
+    """What a pushforward returns for tangents. The function runs once more, as for a pullback."""
+    check_opened(push)
+    return values_of_call(1, None, ((push._f, None, push._args, None), (df, None, tangents, None)))[1]
+
+
+def rrule_via_ad_of_call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    y, back = nested.opened(functools.partial(f, **kwargs), args) if kwargs else nested.opened(f, args)
+
+    def via_ad_pullback(y_bar: Any) -> Any:
+        f_bar, *bars = pulled_back_of_call(back, y_bar)
+        return or_none(f_bar), *[or_none(bar) for bar in bars]
+
+    return y, via_ad_pullback
+
+
+def frule_via_ad_of_call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    y, back = nested.opened(functools.partial(f, **kwargs), args) if kwargs else nested.opened(f, args)
+    push = nested.pushforward_of(back)
+
+    def via_ad_pushforward(f_dot: Any, *dots: Any) -> Any:
+        return pushed_of_call(push, f_dot, *dots)
+
+    return y, via_ad_pushforward
+
+
+def or_none(bar: Any) -> Any:
+    """A cotangent as rules return them."""
+    return NoTangent() if bar is None else bar
+
+
 def opened(f: Any, args: tuple[Any, ...]) -> Any:
-    """`pullback(f, *args)`."""
-    return api.pullback(f, *args)
+    """`pullback(f, *args)`. What it is asked for later is found by another run, which has to see what this one has seen."""
+    y, back = api.pullback(f, *args)
+    if not RUN.is_inside:
+        back._before += watched(f, (f, *args))
+    return y, back
+
+
+def pushforward_of(back: Pullback) -> Any:
+    """`rules.nested.pushforward_of`."""
+    return forward.Pushforward(back._f, back._args, back._y, back._back, back._before)
 
 
 def held_again(f: Any, options: tuple[Any, ...]) -> Any:
@@ -154,7 +207,11 @@ _STANDS_FOR: dict[Any, Callable[..., Any]] = {
     api.value_and_gradient: value_and_gradient_of_call,
     api.pullback: pullback_of_call,
     Pullback.__call__: pulled_back_of_call,
+    api.rrule_via_ad: rrule_via_ad_of_call,
     forward.jvp: jvp_of_call,
+    forward.pushforward: pushforward_of_call,
+    forward.Pushforward.__call__: pushed_of_call,
+    forward.frule_via_ad: frule_via_ad_of_call,
     hessians.hvp: hvp_of_call,
     hessians.hessian: hessian_of_call,
     hessians.diaghessian: diaghessian_of_call,
@@ -410,20 +467,21 @@ def _tower(level: int, inputs: Any, by_parts: bool) -> tuple[Tower, Any]:
         f, seed, args, kwargs = inputs
         return Tower.at(Place.of(f, args, by_parts, kwargs), runs_again=True), seed
     below, seeds = _tower(level - 1, inputs[0], by_parts)
-    dots, seeds_dot = _dots(level - 1, below, inputs[1])
+    dots, seeds_dot = _dots(level - 1, below, inputs[1], _base(level, inputs)[2])
     return below.along(dots), (seeds_dot, seeds)
 
 
-def _dots(level: int, tower: Tower, dots: Any) -> tuple[list[Any], Any]:
-    """The tangents of the inputs and of the seeds of a tower."""
+def _dots(level: int, tower: Tower, dots: Any, args: tuple[Any, ...], order: int = 1) -> tuple[list[Any], Any]:
+    """The tangents of the inputs and of the seeds of a tower of a call with these arguments, each of some order."""
     if is_structural_zero(dots):
         return [None] * len(tower.values), None
     if level == 0:
         f_dot, seed_dot, arg_dots, named = dots
+        f_dot, arg_dots = _of_values(f_dot, tower.place.f, order - 1), _of_values(arg_dots, args, order - 1)
         return tower.place.dots(f_dot, arg_dots, named), seed_dot
     assert tower.below is not None
-    own, seeds = _dots(level - 1, tower.below, dots[0])
-    higher, seeds_dot = _dots(level - 1, tower.below, dots[1])
+    own, seeds = _dots(level - 1, tower.below, dots[0], args, order)
+    higher, seeds_dot = _dots(level - 1, tower.below, dots[1], args, order + 1)
     mask = tower.masks[-1]
     if any(not is_structural_zero(dot) and not flag for dot, flag in zip(higher, mask, strict=True)):
         function = tower.place.callee.function
@@ -462,14 +520,15 @@ def _all_of(tower: Tower, still: tuple[int, ...] = ()) -> tuple[bool, ...]:
     return (*base, *(True,) * (len(tower.values) - len(base)))
 
 
-def _in_structure(level: int, tower: Tower, bars: list[Any], seed_bars: Any) -> Any:
-    """The cotangents of the inputs of a tower as those of the arguments of a call."""
+def _in_structure(level: int, tower: Tower, bars: list[Any], seed_bars: Any, order: int = 0) -> Any:
+    """The cotangents of the inputs of a tower as those of the arguments of a call, or of their tangents of some order."""
     if level == 0:
-        f_bar, arg_bars, named = tower.place.bars(bars)
-        return f_bar, seed_bars, arg_bars, named
+        f_bar, arg_bars, named = (_of_tangents(bar, order) for bar in tower.place.bars(bars))
+        return f_bar, _of_tangents(seed_bars, order + 1), arg_bars, named
     assert tower.below is not None
     count = len(tower.below.values)
     rest = iter(bars[count:])
     higher = [next(rest) if flag else None for flag in tower.masks[-1]]
     of_dots, own = (None, None) if seed_bars is None else seed_bars
-    return _in_structure(level - 1, tower.below, bars[:count], own), _in_structure(level - 1, tower.below, higher, of_dots)
+    dots = _in_structure(level - 1, tower.below, higher, of_dots, order + 1)
+    return _in_structure(level - 1, tower.below, bars[:count], own, order), dots

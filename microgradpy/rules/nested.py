@@ -23,7 +23,7 @@ import numpy as np
 
 from microgradpy.rules.registry import non_differentiable, rrule
 from microgradpy.tangents.helpers import cotangents_in_base, pair_of_kind
-from microgradpy.tangents.types import NoTangent, accumulate, is_structural_zero
+from microgradpy.tangents.types import NoTangent, Tangent, accumulate, is_structural_zero
 
 
 @final
@@ -56,6 +56,8 @@ class Towers(Protocol):
     def as_it_is(self, level: int, inputs: Any) -> Any: ...
 
     def opened(self, f: Any, args: tuple[Any, ...]) -> Any: ...
+
+    def pushforward_of(self, back: Any) -> Any: ...
 
     def unit_of_held(self, f: Any, args: tuple[Any, ...]) -> Any: ...
 
@@ -202,6 +204,19 @@ def _of_opened(args: tuple[Any, ...], back: Any, bars: Any) -> tuple[Any, Any]:
     of_back = {} if is_structural_zero(back_bar) else dict(back_bar)
     others = of_back.get("_args") or (None,) * len(args)
     return accumulate(f_bar, of_back.get("_f")), tuple(map(accumulate, own, others))
+
+
+def pushforward_of(back: Any) -> Any:
+    """The pushforward of what a pullback is of, which has the same fields."""
+    return _loads[0]().pushforward_of(back)
+
+
+@rrule.register(pushforward_of)
+def pushforward_of_rrule(back: Any) -> Any:
+    def pushforward_of_pullback(bar: Any) -> tuple[Any, ...]:
+        return NoTangent(), None if is_structural_zero(bar) else Tangent(type(back), dict(bar))
+
+    return pushforward_of(back), pushforward_of_pullback
 
 
 # Functions that are made of others

@@ -182,6 +182,8 @@ def iterated_value(shadows: Shadows, source: Any, key: Any, item: Any, d: Any) -
     """The same for the value under a key, of a loop over `source.items()`."""
     if is_structural_zero(d):
         return None
+    if isinstance(source, Tangent):
+        source = source._fields
     if not isinstance(source, dict) or is_function(static_member(type(source), "items")):
         name = type(source).__name__
         raise MissingRuleError(f"a loop ran over what items() of a {name} gave", None, "Make a list of it before the loop.")
