@@ -420,6 +420,9 @@ def as_it_is(level: int, inputs: Any) -> Any:
 
 def with_own_variables(f: Any, known: dict[int, Any]) -> Any:
     """A function of the same code with the variables it has captured as they are now."""
+    if type(f) is functools.partial:
+        held = {name: keep(value) for name, value in f.keywords.items()}
+        return functools.partial(with_own_variables(f.func, known), *map(keep, f.args), **held)
     if not isinstance(f, types.FunctionType) or not f.__closure__ or differentiates(f):
         return f
     if id(f) not in known:

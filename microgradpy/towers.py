@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, final
 
@@ -58,32 +58,53 @@ class NotByParts(Exception):
 @dataclass(frozen=True, slots=True, eq=False)
 class Callee:
     """What a callable runs: a function with source, and what that gets besides the arguments of the call. `holder` is the field
-    of the callable that the first of these is in, empty if it is the callable itself, None if there is none."""
+    of the callable that the first of these is in, empty if it is the callable itself, None if there is none. What a partial
+    runs is that of the callable that it is `of`."""
 
     function: types.FunctionType
     leading: tuple[Any, ...] = ()
     keywords: dict[str, Any] = field(default_factory=dict)
     holder: str | None = None
+    of: Callee | None = None
 
-    def own_bar(self, f: Any, own: Any, leading: tuple[Any, ...]) -> Any:
-        """The cotangent of the callable from that of the function and of what this gets first."""
+    def own_bar(self, f: Any, own: Any, leading: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """The cotangent of the callable from that of the function and of what this gets first, or by name."""
+        if self.of is not None:
+            count = len(self.of.leading)
+            parts = self.of.own_bar(f.func, own, leading[:count], {}), leading[count:], {key: named[key] for key in self.keywords}
+            own, rest, held = parts
+            bars = {"func": own, "args": rest if _has_any(rest) else None, "keywords": held if _has_any(held.values()) else None}
+            bars = {key: bar for key, bar in bars.items() if not is_structural_zero(bar)}
+            return Tangent(type(f), bars) if bars else None
         if self.holder is None:
             return own
-        bar = leading if self.holder == "args" else leading[0]
-        if not self.holder or all(map(is_structural_zero, leading)):
+        bar = leading[0]
+        if not self.holder or is_structural_zero(bar):
             return None if is_structural_zero(bar) else bar
         return Tangent(type(f), {self.holder: bar})
 
-    def own_dots(self, f_dot: Any) -> tuple[Any, tuple[Any, ...]]:
-        """The tangent of the function and of what it gets first from that of the callable."""
-        if self.holder is None:
-            return f_dot, ()
-        rest = (None,) * (len(self.leading) - 1)
+    def own_dots(self, f_dot: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """The tangent of the function and of what it gets first, or by name, from that of the callable."""
         if is_structural_zero(f_dot):
-            return None, (None, *rest)
-        if self.holder == "args":
-            return None, f_dot.get("args") or (None, *rest)
-        return None, (f_dot.get(self.holder) if self.holder else f_dot, *rest)
+            return None, (None,) * len(self.leading), {}
+        if self.of is not None:
+            own, first, _ = self.of.own_dots(f_dot.get("func"))
+            held = f_dot.get("args") or (None,) * (len(self.leading) - len(first))
+            return own, (*first, *held), dict(f_dot.get("keywords") or {})
+        if self.holder is None:
+            return f_dot, (), {}
+        return None, (f_dot.get(self.holder) if self.holder else f_dot, *(None,) * (len(self.leading) - 1)), {}
+
+    def called_with(self, kwargs: dict[str, Any]) -> Callee:
+        """The same for a call that gives these arguments by name, in whose place a partial may hold others."""
+        if self.keywords.keys().isdisjoint(kwargs):
+            return self
+        held = {key: value for key, value in self.keywords.items() if key not in kwargs}
+        return Callee(self.function, self.leading, held, self.holder, self.of)
+
+
+def _has_any(bars: Iterable[Any]) -> bool:
+    return not all(map(is_structural_zero, bars))
 
 
 def callee_of(f: Any) -> Callee:
@@ -95,8 +116,9 @@ def callee_of(f: Any) -> Callee:
             return Callee(f)
         case types.MethodType(__func__=types.FunctionType() as function):
             return Callee(function, (f.__self__,), {}, "__self__")
-        case functools.partial(func=types.FunctionType() as function, keywords=named) if not (function.__closure__ or named):
-            return Callee(function, f.args, {}, "args" if f.args else None)
+        case functools.partial():
+            of = callee_of(f.func)
+            return Callee(of.function, (*of.leading, *f.args), {**of.keywords, **f.keywords}, None, of)
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
     if isinstance(call, types.FunctionType):
         return Callee(call, (f,), {}, "")
@@ -129,7 +151,7 @@ class Place:
         held = given(f, innermost(f).__globals__) if by_parts and not kwargs and held_by(f) is not None else None
         if held is not None and held.is_function:
             return cls._of_held(f, held, args)
-        callee = callee_of(f)
+        callee = callee_of(f).called_with(kwargs or {})
         whole = (*callee.leading, *args)
         function = callee.function
         bound = bind(function, whole, {**callee.keywords, **(kwargs or {})})
@@ -193,11 +215,12 @@ class Place:
         else:
             bars = bars_of(self.callee.function, self.bound, self.count, list(inputs))
             own, arguments, named = bars.function, bars.arguments, dict(bars.keywords)
-        return self.callee.own_bar(self.f, own, arguments[:first]), arguments[first:], named
+        held = {key: named.pop(key, None) for key in self.callee.keywords}
+        return self.callee.own_bar(self.f, own, arguments[:first], held), arguments[first:], named
 
     def dots(self, f_dot: Any, arg_dots: Any, named: Any) -> list[Any]:
         """The tangents of the inputs."""
-        own_dot, leading = self.callee.own_dots(f_dot)
+        own_dot, leading, held = self.callee.own_dots(f_dot)
         rest = () if is_structural_zero(arg_dots) else tuple(arg_dots)
         rest += (None,) * (self.count - len(leading) - len(rest))
         function = self.callee.function
@@ -209,8 +232,12 @@ class Place:
         of_defaults = {**dict(enumerate(fields.get("__defaults__") or ())), **(fields.get("__kwdefaults__") or {})}
         for key, number in self.bound.defaults.items():
             found[number] = of_defaults.get(key)
-        for name, dot in ({} if is_structural_zero(named) else named).items():
-            found[self.bound.names[name]] = dot
+        named = held if is_structural_zero(named) else {**held, **named}
+        for name, place in self.bound.names.items():
+            found[place] = named.get(name)
+        if self.bound.keywords is not None:
+            rest = {name: named.get(name) for name in self.bound.values[self.bound.keywords]}
+            found[self.bound.keywords] = rest if _has_any(rest.values()) else None
         if self.given is not None:
             return [leaf for each, dot in zip(self.given, found, strict=True) for leaf in each.dots(dot)]
         return found if self.read is None else list(self.read.pattern.dots(*found))
