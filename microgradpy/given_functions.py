@@ -8,6 +8,7 @@ So a call of `f` is one of a function that is known. What `grad` has made is kno
 
 from __future__ import annotations
 
+import functools
 import types
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
@@ -68,7 +69,11 @@ class Given:
             return ("",)
         if self.made_of is not None:
             return ("held", *self.made_of, self.parts[0].key)
-        return (id(self.value.__code__), *(part.key for part in self.parts))
+        if type(self.value) is functools.partial:
+            names = tuple(self.value.keywords)
+            return ("partial", len(self.value.args), names, *(part.key for part in self.parts))
+        known_by = self.value if _is_of_module(self.value) else self.value.__code__
+        return (id(known_by), *(part.key for part in self.parts))
 
     def leaves(self) -> Iterator[Any]:
         """The values that are inputs in the place of this one."""
@@ -78,7 +83,7 @@ class Given:
             yield from part.leaves()
 
     def functions(self) -> Iterator[types.FunctionType]:
-        if self.is_function:
+        if isinstance(self.value, types.FunctionType) and self.is_function:
             yield self.value
         for part in self.parts:
             yield from part.functions()
@@ -87,6 +92,12 @@ class Given:
         """The cotangent, from those of the leaves."""
         if not self.is_function:
             return next(bars)
+        if type(self.value) is functools.partial:
+            func, *held = (part.bar(bars) for part in self.parts)
+            count = len(self.value.args)
+            named = dict(zip(self.value.keywords, held[count:], strict=True))
+            parts = {"func": func, "args": tuple(held[:count]), "keywords": named}
+            return Tangent(functools.partial, parts)
         found = {name: part.bar(bars) for name, part in zip(self.names, self.parts, strict=True)}
         found = {name: bar for name, bar in found.items() if not is_structural_zero(bar)}
         return Tangent(type(self.value), found) if found else None
@@ -95,6 +106,13 @@ class Given:
         """The tangents of the leaves."""
         if not self.is_function:
             yield dot
+            return
+        if type(self.value) is functools.partial:
+            own = {} if is_structural_zero(dot) else dict(dot)
+            named = own.get("keywords") or {}
+            held = (*(own.get("args") or (None,) * len(self.value.args)), *map(named.get, self.value.keywords))
+            for part, part_dot in zip(self.parts, (own.get("func"), *held), strict=True):
+                yield from part.dots(part_dot)
             return
         own = {} if is_structural_zero(dot) else dict(dot)
         for name, part in zip(self.names, self.parts, strict=True):
@@ -107,6 +125,10 @@ class Given:
 
 def given(value: Any, namespace: dict[str, Any], inside: tuple[int, ...] = ()) -> Given:
     """What is known of a value for code of this module."""
+    if type(value) is functools.partial and id(value) not in inside:
+        held = (value.func, *value.args, *value.keywords.values())
+        parts = tuple(given(each, namespace, (*inside, id(value))) for each in held)
+        return Given(value, parts, True) if parts[0].is_function else Given(value)
     if not isinstance(value, types.FunctionType) or id(value) in inside:
         return Given(value)
     held = held_by(value)
@@ -114,14 +136,23 @@ def given(value: Any, namespace: dict[str, Any], inside: tuple[int, ...] = ()) -
         _, f, *options = held
         part = given(f, namespace, (*inside, id(value)))
         return Given(value, (part,), part.is_function, tuple(options)) if part.is_function else Given(value)
+    if differentiates(value):
+        return Given(value)
+    if _is_of_module(value):
+        return Given(value, is_function=True)
     is_own = value.__globals__ is namespace and not (value.__defaults__ or value.__kwdefaults__)
-    if not is_own or differentiates(value) or shared_names(value.__code__, namespace):
+    if not is_own or shared_names(value.__code__, namespace):
         return Given(value)
     cells = value.__closure__ or ()
     if any(value_in(cell) is value for cell in cells):
         return Given(value)  # it calls itself, by a unit of its own
     parts = tuple(given(value_in(cell), namespace, (*inside, id(value))) for cell in cells)
     return Given(value, parts, is_function=True)
+
+
+def _is_of_module(function: types.FunctionType) -> bool:
+    """Whether a function is called as one that its module has under its name."""
+    return function.__closure__ is None and function.__globals__.get(function.__name__) is function
 
 
 @final
@@ -282,7 +313,13 @@ class _Builder:
             made_of = self.value(each.parts[0], fresh("f"))
             self.held[var] = Held(made_of, *each.made_of)
             return var
-        if function.__globals__.get(function.__name__) is function:
+        if isinstance(function, functools.partial):
+            func, *held = (self.value(part, fresh("held")) for part in each.parts)
+            count = len(function.args)
+            named = tuple(zip(function.keywords, held[count:], strict=True))
+            self.made.append(Op(Const(functools.partial), (func, *held[:count]), (var,), named))
+            return var
+        if _is_of_module(function):
             return function_constant(function)
         inner, checks = instrumented(function)
         self.checks += checks

@@ -54,8 +54,10 @@ def function_tangent(function: Any, names: tuple[str, ...], keys: tuple[Any, ...
 
 
 def parts_of_function(names: tuple[str, ...], keys: tuple[Any, ...], bar: Any) -> tuple[Any, ...]:
-    """The cotangents of the parts of a function's tangent."""
+    """The cotangents of the parts of a function's tangent, which may be that of an object with one field."""
     own = {} if is_structural_zero(bar) else dict(bar)
+    while "_fields" in own:
+        own = dict(own["_fields"])
     of_defaults = {**dict(enumerate(own.get("__defaults__") or ())), **(own.get("__kwdefaults__") or {})}
     return tuple(own.get(name) if key is None else of_defaults.get(key) for name, key in zip(names, keys, strict=True))
 
