@@ -30,7 +30,7 @@ from microgradpy.rules import nested
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.checkpoints import Schedule, with_schedule
 from microgradpy.runtime.dispatch import Back, Bars
-from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, PARTS_OF, RETURN_ARGUMENTS
 from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.write_detection import Snapshot, all_seen_by, arrays_in, arrays_seen_by
@@ -52,9 +52,12 @@ class Pullback:
     """The linear map from a cotangent of `y` to the cotangents of `f` and its arguments. `back(dy)` may be called any
     number of times, from any thread, and changes nothing."""
 
-    __slots__ = ("_args", "_back", "_before", "_f", "_y")
+    __slots__ = ("_args", "_back", "_before", "_f", "_y", "seen")
+    seen: Snapshot | None
+    """All that the function can see, if it is run once more for what is asked (in differentiated code)."""
 
     def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back, before: list[Any], seen: Snapshot) -> None:
+        self.seen = None
         self._f = f
         self._args = args
         self._y = y
@@ -369,5 +372,6 @@ nested.install(lambda: importlib.import_module("microgradpy.nested"))  # with fo
 NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, _of_text, pullback))
 NESTED_DIFFERENTIATION.update((gradient, value_and_gradient, grad, value_and_grad))
 NESTED_DIFFERENTIATION.update((Pullback.__call__, Pullback.batched))
+PARTS_OF[Pullback] = ("_args", "_f")
 for maker in (grad, value_and_grad):
     nested.holds(maker)

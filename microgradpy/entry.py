@@ -257,12 +257,13 @@ def _unforeseen(function: types.FunctionType) -> DifferentiationError:
 
 def resolve_outermost(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None) -> tuple[Any, Back]:
     """As `resolve`, for a run of its own: the calls inside of it rely on what it has found out about writes."""
-    before, outer, checks = RUN.is_inside, RUN.callee, RUN.mode.checks
-    RUN.is_inside, RUN.callee, RUN.library_units = False, f, 0
+    before, outer, checks = RUN.is_inside, (RUN.callee, RUN.given), RUN.mode.checks
+    RUN.is_inside, RUN.callee, RUN.given, RUN.library_units = False, f, (args, kwargs), 0
     try:
         y, back = dispatch.resolve(f, args, kwargs, wanted, keywords_wanted=False)
     finally:
-        RUN.is_inside, RUN.callee = before, outer
+        RUN.is_inside = before
+        RUN.callee, RUN.given = outer
     return (y, partial(exact, back)) if not checks else checked_run(y, back, args, checks)
 
 

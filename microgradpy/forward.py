@@ -15,7 +15,7 @@ from microgradpy.errors import CotangentShapeError
 from microgradpy.forward_entry import only_computes, push_outermost
 from microgradpy.rules.registry import frule
 from microgradpy.runtime.bars import Back
-from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, PARTS_OF
 from microgradpy.runtime.pushforwards import by_pairing
 from microgradpy.runtime.write_detection import Snapshot, arrays_in, arrays_seen_by
 from microgradpy.state.outside import called_by_rule
@@ -126,9 +126,11 @@ class Pushforward:
     """The linear map from the tangents of `f` and its arguments to that of `y`. `push(df, dx1, ..., dxn)` may be called any
     number of times, and changes nothing; `df` is None for a plain function."""
 
-    __slots__ = ("_args", "_back", "_before", "_f", "_y")
+    __slots__ = ("_args", "_back", "_before", "_f", "_y", "seen")
+    seen: Snapshot | None
 
     def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back, before: Snapshot) -> None:
+        self.seen = None
         self._f = f
         self._args = args
         self._y = y
@@ -178,3 +180,4 @@ def frule_via_ad(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any,
 
 
 NESTED_DIFFERENTIATION.update((jvp, pushforward, frule_via_ad, Pushforward.__call__))
+PARTS_OF[Pushforward] = ("_args", "_f")

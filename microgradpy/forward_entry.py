@@ -173,12 +173,13 @@ def push_outermost(
     f: Any, args: tuple[Any, ...], dots: tuple[Any, ...], kwargs: dict[str, Any] | None = None
 ) -> tuple[Any, Any]:
     """The value and the tangent of a call, in a run of its own."""
-    before, outer, checks = RUN.is_inside, RUN.callee, RUN.mode.checks
-    RUN.is_inside, RUN.callee, RUN.library_units = False, f, 0
+    before, outer, checks = RUN.is_inside, (RUN.callee, RUN.given), RUN.mode.checks
+    RUN.is_inside, RUN.callee, RUN.given, RUN.library_units = False, f, (args, kwargs), 0
     try:
         y, y_dot = pushforwards.pushed(f, None, args, dots, kwargs or {})
     finally:
-        RUN.is_inside, RUN.callee = before, outer
+        RUN.is_inside = before
+        RUN.callee, RUN.given = outer
     if checks:
         check_outcome(y, "value", numbered(args), checks)
         check_outcome(y_dot, "tangent", numbered(args) | {"the tangents": dots}, checks)

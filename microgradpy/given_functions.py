@@ -72,7 +72,7 @@ class Given:
         if type(self.value) is functools.partial:
             names = tuple(self.value.keywords)
             return ("partial", len(self.value.args), names, *(part.key for part in self.parts))
-        known_by = self.value if _is_of_module(self.value) else self.value.__code__
+        known_by: Any = self.value if _is_of_module(self.value) else self.value.__code__
         return (id(known_by), *(part.key for part in self.parts))
 
     def leaves(self) -> Iterator[Any]:
@@ -126,8 +126,8 @@ class Given:
 def given(value: Any, namespace: dict[str, Any], inside: tuple[int, ...] = ()) -> Given:
     """What is known of a value for code of this module."""
     if type(value) is functools.partial and id(value) not in inside:
-        held = (value.func, *value.args, *value.keywords.values())
-        parts = tuple(given(each, namespace, (*inside, id(value))) for each in held)
+        every = (value.func, *value.args, *value.keywords.values())
+        parts = tuple(given(each, namespace, (*inside, id(value))) for each in every)
         return Given(value, parts, True) if parts[0].is_function else Given(value)
     if not isinstance(value, types.FunctionType) or id(value) in inside:
         return Given(value)
@@ -292,7 +292,15 @@ class _Handed:
 
 
 def _parameters(variables: Iterable[Var]) -> tuple[Parameter, ...]:
-    return tuple(Parameter(var, var.hint) for var in variables)
+    taken, found = set[str](), []
+    for var in variables:
+        name, number = var.hint, 0
+        while name in taken:  # two functions may have captured variables of one name
+            number += 1
+            name = f"{var.hint}_{number}"
+        taken.add(name)
+        found.append(Parameter(var, name))
+    return tuple(found)
 
 
 @dataclass

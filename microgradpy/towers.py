@@ -71,11 +71,12 @@ class Callee:
         """The cotangent of the callable from that of the function and of what this gets first, or by name."""
         if self.of is not None:
             count = len(self.of.leading)
-            parts = self.of.own_bar(f.func, own, leading[:count], {}), leading[count:], {key: named[key] for key in self.keywords}
-            own, rest, held = parts
-            bars = {"func": own, "args": rest if _has_any(rest) else None, "keywords": held if _has_any(held.values()) else None}
-            bars = {key: bar for key, bar in bars.items() if not is_structural_zero(bar)}
-            return Tangent(type(f), bars) if bars else None
+            bars = {"func": self.of.own_bar(f.func, own, leading[:count], {})}
+            if _has_any(leading[count:]):
+                bars["args"] = leading[count:]
+            if _has_any(named.values()):
+                bars["keywords"] = named
+            return Tangent(type(f), bars) if len(bars) > 1 or bars["func"] is not None else None
         if self.holder is None:
             return own
         bar = leading[0]
@@ -236,8 +237,8 @@ class Place:
         for name, place in self.bound.names.items():
             found[place] = named.get(name)
         if self.bound.keywords is not None:
-            rest = {name: named.get(name) for name in self.bound.values[self.bound.keywords]}
-            found[self.bound.keywords] = rest if _has_any(rest.values()) else None
+            others = {name: named.get(name) for name in self.bound.values[self.bound.keywords]}
+            found[self.bound.keywords] = others if _has_any(others.values()) else None
         if self.given is not None:
             return [leaf for each, dot in zip(self.given, found, strict=True) for leaf in each.dots(dot)]
         return found if self.read is None else list(self.read.pattern.dots(*found))
@@ -415,9 +416,10 @@ def filled_seed(seed: Any, value: Any) -> Any:
 @contextmanager
 def outermost(f: Any) -> Iterator[None]:
     """Run what is in the block as a run of its own."""
-    before, outer = RUN.is_inside, RUN.callee
-    RUN.is_inside, RUN.callee = False, f
+    before, outer = RUN.is_inside, (RUN.callee, RUN.given)
+    RUN.is_inside, RUN.callee, RUN.given = False, f, ()
     try:
         yield
     finally:
-        RUN.is_inside, RUN.callee = before, outer
+        RUN.is_inside = before
+        RUN.callee, RUN.given = outer

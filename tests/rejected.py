@@ -36,7 +36,7 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from scipy import stats
 from scipy.linalg import get_blas_funcs
 
-from microgradpy import detect_anomaly, infiltrating, pushforward, rrule_via_ad
+from microgradpy import detect_anomaly, infiltrating
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
 
 counter = 0.0
@@ -440,12 +440,6 @@ def sends_into_a_generator_of_the_module(x):
 # Nested differentiation
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="pushforward")
-def differentiates_inside(x):
-    y, push = pushforward(lambda t: t**3 * x, x)  # here
-    return push(None, y)
-
-
 @rejected(2.0, error=UnsupportedSyntaxError, words="detect_anomaly no effect around")
 def looks_for_anomalies_inside(x):
     with detect_anomaly():  # here
@@ -456,12 +450,6 @@ def looks_for_anomalies_inside(x):
 def stops_inside(x):
     with infiltrating(looks_for_anomalies_inside):  # here
         return x * x
-
-
-@rejected(2.0, error=UnsupportedSyntaxError, words="rrule_via_ad")
-def differentiates_inside_by_another_name(x):
-    d = rrule_via_ad
-    return d(lambda t: t * x, 1.0)[0]  # here
 
 
 # Callees without a rule

@@ -59,6 +59,8 @@ class Towers(Protocol):
 
     def pushforward_of(self, back: Any) -> Any: ...
 
+    def check_opened(self, back: Any) -> None: ...
+
     def unit_of_held(self, f: Any, args: tuple[Any, ...]) -> Any: ...
 
     def held_again(self, f: Any, options: tuple[Any, ...]) -> Any: ...
@@ -200,6 +202,8 @@ def opened_rrule(f: Any, args: tuple[Any, ...]) -> Any:
 
 def _of_opened(args: tuple[Any, ...], back: Any, bars: Any) -> tuple[Any, Any]:
     y_bar, back_bar = bars
+    if not is_structural_zero(y_bar):
+        _loads[0]().check_opened(back)
     f_bar, *own = (None,) * (1 + len(args)) if is_structural_zero(y_bar) else back(y_bar)
     of_back = {} if is_structural_zero(back_bar) else dict(back_bar)
     others = of_back.get("_args") or (None,) * len(args)

@@ -22,6 +22,9 @@ def differentiates(f: Any) -> bool:
 RETURN_ARGUMENTS: set[Any] = set()
 """Functions of the package that return what they are given, with another derivative."""
 
+PARTS_OF: dict[type, tuple[str, ...]] = {}
+"""By class of the package, the fields that have cotangents: what else its objects hold leads to all that was compiled."""
+
 FOR_WHOLE_RUNS: WeakSet[Any] = WeakSet()
 """Contexts that change how functions are run and compiled: they come too late in a function that has been compiled."""
 

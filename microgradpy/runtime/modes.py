@@ -35,12 +35,14 @@ class _Run(threading.local):
     and the same of what called it. `texts`: text was made of what may be differentiated. `repeats`: pullbacks will
     run functions again that may read more than they are given. `zeros`: pullbacks keep the zeros of
     selections (None if they do not), in the seed too if it is true. `gives_selected`: so may what the last one has given.
-    `callee`: what is differentiated. `library_units`: how many functions of large libraries it has reached."""
+    `callee`: what is differentiated, and `given`: its arguments. `library_units`: how many functions of large libraries it
+    has reached."""
 
     # Not context variables: NumPy looks one up in every operation, which takes longer once others are set.
     is_inside = False
     is_pushing = False
     callee: Any = None
+    given: Any = ()
     library_units = 0
     assumed: Any = ()
     texts = False

@@ -58,12 +58,12 @@ def with_room(function: Callable[P, R]) -> Callable[P, R]:
 def _in_thread(call: Callable[[], R]) -> R:
     outcome: list[Any] = []
     mode, outer, is_inside, is_pushing = RUN.mode, RUN.outer, RUN.is_inside, RUN.is_pushing
-    callee, units = RUN.callee, RUN.library_units
+    callee, given, units = RUN.callee, RUN.given, RUN.library_units
 
     def run() -> None:
         _PLACE.is_inside = True
         RUN.mode, RUN.outer, RUN.is_inside, RUN.is_pushing = mode, outer, is_inside, is_pushing
-        RUN.callee, RUN.library_units = callee, units
+        RUN.callee, RUN.given, RUN.library_units = callee, given, units
         try:
             outcome.extend((True, call()))
         except BaseException as error:

@@ -16,6 +16,7 @@ import numpy as np
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import base_of
+from microgradpy.runtime.markers import PARTS_OF
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.array_memory import owner_of
 from microgradpy.state.shadows import CONTENTS, ListShadow, Shadows, held_by, is_filled, is_value
@@ -84,6 +85,8 @@ class Structure:
         if self.first is not None:
             return self.first.settle(shadows, d)
         x = self.x
+        if self.parts and isinstance(d, Tangent) and is_value(x):
+            return self._settle_held(shadows, d)
         if isinstance(x, np.ndarray | np.flatiter | Stream) or (is_value(x) and not isinstance(x, tuple)):
             return shadows.settle(x, d)
         if isinstance(x, tuple):
@@ -91,6 +94,21 @@ class Structure:
             return None if all(bar is None for bar in bars) else tuple(bars)
         self._settle_parts(shadows, d)
         return None
+
+    def _settle_held(self, shadows: Shadows, d: Tangent) -> Any:
+        """The same of a function or a method, for what it held then."""
+        known, bars = dict(self.parts), dict(d)
+        for name, bar in d.items():
+            part = known.get(name)
+            if part is None:
+                continue  # nothing that can be written into
+            if type(part.x) is dict and not is_structural_zero(bar):  # keywords: nobody else has this dict
+                named = {key: each.settle(shadows, bar.get(key)) for key, each in part.parts}
+                bars[name] = {key: each for key, each in named.items() if each is not None} or None
+            else:
+                bars[name] = part.settle(shadows, bar)
+        bars = {name: bar for name, bar in bars.items() if bar is not None}
+        return Tangent(d.primal_type, bars) if bars else None
 
     def _settle_parts(self, shadows: Shadows, d: Any) -> None:
         x, shadow = self.x, shadows.of(self.x)
@@ -204,11 +222,12 @@ def _structure_of(x: Any, met: dict[int, Structure | None]) -> Structure:
     if is_value(x) and not isinstance(x, tuple):
         held = held_by(x) if isinstance(x, types.FunctionType | types.MethodType) or hasattr(x, "keywords") else {}
         if not held or id(x) in met:
-            return Structure(x)
+            return Structure(x, (), met.get(id(x)))
         met[id(x)] = None
         parts = tuple((name, _structure_of(value, met)) for name, value in held.items())
-        kept = [(name, part) for name, part in parts if part.parts or not is_value(part.x) or _counts(part.x)]
-        return Structure(x, tuple(kept))
+        kept = [(name, part) for name, part in parts if part.parts or part.first or not is_value(part.x) or _counts(part.x)]
+        found = met[id(x)] = Structure(x, tuple(kept))
+        return found
     if id(x) in met:
         known = met[id(x)]
         return known if known is not None and isinstance(x, tuple) else Structure(x, (), known)
@@ -229,6 +248,8 @@ def parts_of(x: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(x, types.CellType):
         if is_filled(x):
             yield CONTENTS, x.cell_contents
+    elif type(x) in PARTS_OF:
+        yield from ((name, getattr(x, name)) for name in PARTS_OF[type(x)])
     elif not isinstance(x, set | Stream):
         yield from fields_of(x).items()
 

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from microgradpy import (
+    Tangent,
     diaghessian,
+    frule_via_ad,
     grad,
     gradient,
     hess,
@@ -23,7 +25,9 @@ from microgradpy import (
     jvp,
     nn,
     pullback,
+    pushforward,
     rrule,
+    rrule_via_ad,
     value_and_grad,
     value_and_gradient,
     value_and_jacobian,
@@ -337,6 +341,178 @@ def of_a_partial(x):
 def made_and_handed_on(x):
     slope = grad(lambda t: t**3 * x)
     return sum(f(x) for f in (slope, lambda t: slope(t) * 2.0))
+
+
+# Arguments that do not move in the first order
+
+
+def wave(p, x, t):
+    return np.tanh(p[0] * x + p[1] * t + p[2]) * p[0]
+
+
+@at(ARRAY)
+def of_arguments_that_were_still(p):
+    """What was known of the first order, that `p` does not move, was taken for known of the second."""
+    return grad(wave, argnums=2)(p, 0.1, 0.2) * grad(grad(wave, argnums=1), argnums=1)(p, 0.1, 0.2)
+
+
+@at(1.3)
+def of_a_jacobian_of_a_gradient(m):
+    energy = lambda q, v, m: m * np.sum(v**2) * np.sum(q**3)  # noqa: E731
+    return np.sum(jacobian(lambda q: grad(energy, 1)(q, ARRAY, m), ARRAY) ** 2)
+
+
+# Pullbacks and pushforwards
+
+
+@at(ARRAY)
+def by_pushforward(x):
+    y, push = pushforward(lambda t, *, k: np.sin(t) * x * k, x, k=x[0])
+    return y @ push(None, y) + np.sum(push(None, np.ones(3)) ** 2)
+
+
+@at(0.7)
+def by_pushforward_of_a_closure(x):
+    def f(t):
+        return x * t**2
+
+    return pushforward(f, 2.0)[1](Tangent(type(f), x=x), 1.0)
+
+
+@at(0.7)
+def as_rules_do(x):
+    y, back = rrule_via_ad(lambda t: x * t**3, x * x)
+    z, push = frule_via_ad(lambda t: x * t**2, y)
+    return back(z)[1] * push(None, x)
+
+
+@at(0.7)
+def by_the_cotangent_of_a_closure(x):
+    return pullback(lambda t: t * x * x, 3.0)[1](2.0)[0]["x"] * x
+
+
+# What gradients of objects hold
+
+
+@at(Spring(0.5, np.array([0.1, 0.2])))
+def read_of_a_gradient(spring):
+    g = gradient(lambda s: s.energy(np.array([1.0, 2.0])) ** 2, spring)[0]
+    every = sum(np.sum(value**2) for value in g.values())
+    for name, value in g.items():
+        every = every + len(name) * np.sum(value)
+    return g.stiffness * np.sum(g["cubic"]) + every
+
+
+@at(nn.Chain(nn.Dense(1, 3, activation=np.tanh), nn.Dense(3, 1)))
+def norm_of_the_gradient_of_a_model(model):
+    g = gradient(lambda m: np.mean(m(T[:, None]) ** 2), model)[0]
+    return sum(np.sum(layer.weight**2) for layer in g.layers)
+
+
+# What is written into before or after
+
+
+@at(1.3)
+def beside_items(x):
+    items = [x]
+    g = gradient(lambda t: t * items[0] ** 2, 2.0)[0]
+    items[0] = items[0] * 2.0
+    h = gradient(lambda t: t * items[0] ** 2, 2.0)[0]
+    items.append(h)
+    return g * items[0] * h
+
+
+@at(1.3)
+def beside_nested_items(x):
+    held = {"a": [x, {"b": np.array([x, 2 * x])}]}
+
+    def f(t):
+        return t**2 * held["a"][0] * np.sum(held["a"][1]["b"] ** 2)
+
+    g = grad(f)(x)
+    held["a"][1]["b"][0] = g * 0.1
+    h = grad(f)(g * 0.1)
+    held["a"][0] = h * 0.1
+    held["a"][1]["b"] = np.array([h * 0.1])
+    return grad(f)(x) + h
+
+
+class Walk:
+    def __init__(self, stiffness):
+        self.stiffness = stiffness
+        self.history = []
+        self.count = 0
+
+    def energy(self, q):
+        return np.sum(self.stiffness * q**3)
+
+    def step(self, q):
+        self.count += 1
+        q = q - 0.1 * grad(self.energy)(q)
+        self.history.append(q)
+        self.stiffness = self.stiffness * 1.1
+        return q
+
+
+@at(0.7)
+def beside_a_history(k):
+    walk = Walk(k)
+    q = walk.step(walk.step(np.array([1.0, 0.5])))
+    return np.sum(q) * walk.count + np.sum(walk.history[0])
+
+
+@at(ARRAY)
+def beside_other_products(w):
+    """What a method held when it was handed on, not what its object holds later."""
+    walk = Walk(w)
+    found = hessian(walk.energy, w)
+    walk.stiffness = walk.stiffness * 1.1
+    return np.sum(found) + np.sum(hvp(walk.energy, w, w))
+
+
+# What functions are given by name
+
+
+def scaled(q, k, b=2.0):
+    return k * np.sum(q**3) * b
+
+
+@at(0.8)
+def of_partials(k):
+    def local(q, s, *, c):
+        return np.sum(q**3) * s * c * k
+
+    first = np.sum(grad(partial(scaled, k=k))(ARRAY, b=k)) + np.sum(gradient(partial(scaled, ARRAY), k, k)[1])
+    return first * grad(partial(local, ARRAY, c=k))(k) + pullback(partial(scaled, k=k), ARRAY, b=k)[1](1.0)[1][0]
+
+
+def slope_of(f, x):
+    return grad(lambda v: f(v) ** 2)(x)
+
+
+@at(0.8)
+def of_partials_that_are_given(k):
+    return np.sum(slope_of(partial(scaled, k=k, b=k), ARRAY)) + slope_of(partial(lambda c, x: c * x**4, k), k)
+
+
+def chained(f, g, x):
+    return grad(lambda v: f(g(v)))(x)
+
+
+@at(0.8)
+def of_functions_with_variables_of_one_name(k):
+    def other(k):
+        return lambda t: t**2 * k
+
+    return chained(lambda t: t**3 * k, other(k * k), k)
+
+
+@at(0.8)
+def of_collected_names(k):
+    def f(t, **options):
+        return t**2 * options.get("scale", 1.0) * options["k"]
+
+    return grad(f)(k, k=k) + grad(f)(k, k=2.0, scale=k)
 
 
 # Orders above the second
