@@ -252,7 +252,8 @@ def _dots(level: int, tower: Tower, dots: Any, args: tuple[Any, ...], order: int
     if level == 0:
         f_dot, seed_dot, arg_dots, named = dots
         f_dot, arg_dots = _of_values(f_dot, tower.place.f, order - 1), _of_values(arg_dots, args, order - 1)
-        return tower.place.dots(f_dot, arg_dots, named), seed_dot
+        found = tower.place.dots(f_dot, arg_dots, named)
+        return found if order == 1 else [_of_tangents(dot, order - 1) for dot in found], seed_dot
     assert tower.below is not None
     own, seeds = _dots(level - 1, tower.below, dots[0], args, order)
     higher, seeds_dot = _dots(level - 1, tower.below, dots[1], args, order + 1)
@@ -297,6 +298,8 @@ def _all_of(tower: Tower, still: tuple[int, ...] = ()) -> tuple[bool, ...]:
 def _in_structure(level: int, tower: Tower, bars: list[Any], seed_bars: Any, order: int = 0) -> Any:
     """The cotangents of the inputs of a tower as those of the arguments of a call, or of their tangents of some order."""
     if level == 0:
+        if order:
+            bars = [_of_values(bar, x, order) for bar, x in zip(bars, tower.values, strict=True)]
         f_bar, arg_bars, named = (_of_tangents(bar, order) for bar in tower.place.bars(bars))
         return f_bar, _of_tangents(seed_bars, order + 1), arg_bars, named
     assert tower.below is not None

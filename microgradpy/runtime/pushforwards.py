@@ -523,7 +523,5 @@ def _projected(y: Any, y_dot: Any) -> Any:
     return project(np.zeros(y.shape) if isinstance(y, np.ndarray) and has_real_objects(y) else y, y_dot)
 
 
-AT_RUN_TIME: tuple[Callable[..., Any], ...] = (
-    pushed_packed, tangents.attribute_tangent, tangents.iterated_tangent,
-)  # fmt: skip
+AT_RUN_TIME: tuple[Callable[..., Any], ...] = (tangents.iterated_tangent,)
 """What generated pushforwards call where tangents are found when they run."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import static_member
-from microgradpy.rules.registry import find_attribute_rule, rrule
+from microgradpy.rules.registry import example, find_attribute_rule, rrule
+from microgradpy.rules.results import is_users_rule
 from microgradpy.runtime.cotangents import attribute_cotangent, is_computed_since
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.reading import ITEMS, unknown
-from microgradpy.tangents.types import NoTangent, NotImplementedTangent, Tangent, field_of, is_structural_zero
+from microgradpy.tangents.types import NoTangent, NotImplementedTangent, Tangent, field_of, is_structural_zero, of_field
 
 VIEWS: tuple[type, ...] = (type({}.values()), type({}.items()))
 """Views of dicts, whose tangents are lists."""
@@ -90,6 +92,32 @@ def attribute_tangent(x: Any, name: str, y: Any, x_dot: Any) -> Any:
     if isinstance(x, dict) and name in x and isinstance(x_dot, dict):
         return x_dot.get(name)  # a result of a solver of SciPy, whose items are its attributes
     return tangent_by_pairing(y, lambda seed: pairing(attribute_cotangent(x, name, seed), x_dot, True))
+
+
+@rrule.register(attribute_tangent)
+def attribute_tangent_rrule(x: Any, name: str, y: Any, x_dot: Any) -> Any:
+    """Attributes are linear in what they are of, but for those of which the user says what they are."""
+    rule = None if is_structural_zero(x_dot) else find_attribute_rule(type(x), name)
+    if rule is not None and is_users_rule(rule):
+        raise MissingRuleError(f"attribute {name!r} of a {type(x).__name__} has a rule, and no second derivative", None, None)
+
+    def attribute_tangent_pullback(bar: Any) -> tuple[Any, ...]:
+        found = None if is_structural_zero(bar) or is_structural_zero(x_dot) else _of_attribute(x, name, y, x_dot, bar)
+        return NoTangent(), NoTangent(), NoTangent(), NoTangent(), found
+
+    return attribute_tangent(x, name, y, x_dot), attribute_tangent_pullback
+
+
+example(attribute_tangent, 1.0 + 2.0j, "imag", 2.0, 0.5 - 1.0j)
+
+
+def _of_attribute(x: Any, name: str, y: Any, x_dot: Any, bar: Any) -> Any:
+    """The cotangent of the tangent of `x` from that of the tangent of `x.name`."""
+    if isinstance(x_dot, dict):
+        return {name: bar}
+    if isinstance(y, types.MethodType | types.BuiltinMethodType | types.MethodWrapperType):
+        return field_of(bar, "__self__")
+    return of_field(name, bar) if isinstance(x_dot, Tangent) else attribute_cotangent(x, name, bar)
 
 
 def check_implemented(x_bar: Any, x_dot: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -513,6 +513,61 @@ def of_collected_names(k):
         return t**2 * options.get("scale", 1.0) * options["k"]
 
     return grad(f)(k, k=k) + grad(f)(k, k=2.0, scale=k)
+
+
+# Calls that are known when they are made
+
+
+@at(0.3)
+def of_what_calls_itself(x):
+    def power(t, n):
+        return 1.0 if n == 0 else t * power(t, n - 1) * x
+
+    return grad(power)(x, 3) * grad(lambda t: power(t, 2) * x)(x)
+
+
+def twice_as_much(f):
+    @wraps(f)
+    def wrapper(*args, **kwargs):
+        return f(*args, **kwargs) * 2.0
+
+    return wrapper
+
+
+@twice_as_much
+def cubic(q, k=1.0):
+    return k * np.sum(q**3)
+
+
+@at(ARRAY)
+def of_decorated_functions(q):
+    def local(f):
+        return lambda *args: f(*args) * q[0]
+
+    inner = local(lambda v, k: np.sum(v**3) * k)
+    return np.sum(grad(cubic)(q) * grad(lambda v: cubic(v, k=q[0]))(q)) + np.sum(grad(inner)(q, q[1]))
+
+
+@at(0.8)
+def of_composed_functions(k):
+    def composed(*functions):
+        def chain(x):
+            for function in functions:
+                x = function(x)
+            return x
+
+        return chain
+
+    return grad(composed(math.sin, lambda t: t * k, math.exp))(0.4)
+
+
+@at(0.7)
+def of_complex_values(k):
+    def f(t):
+        z = complex(t, k) * np.exp(1j * t * k)
+        return (z * (1 + t)).real + abs(z) * z.imag
+
+    return grad(f)(0.4) * k
 
 
 # Orders above the second

@@ -35,6 +35,8 @@ REFUSED_IN_THIRD_ORDER = {
     "beside_items", "beside_nested_items", "beside_a_history", "beside_other_products", "of_partials",
     "of_partials_that_are_given", "by_the_cotangent_of_a_closure", "of_collected_names", "of_a_jacobian_of_a_gradient",
     "in_a_loop", "of_a_default", "of_a_cell", "products_with_hessians", "third_order",
+    "of_what_calls_itself", "of_decorated_functions", "of_composed_functions",
+    "of_complex_values",
 }  # fmt: skip
 """What leaves something to run time."""
 
