@@ -260,8 +260,8 @@ def _dots(level: int, tower: Tower, dots: Any, args: tuple[Any, ...], order: int
     mask = tower.masks[-1]
     if any(not is_structural_zero(dot) and not flag for dot, flag in zip(higher, mask, strict=True)):
         function = tower.place.callee.function
-        found = f"a derivative of {function.__qualname__} in a direction that is zero moves"
-        raise DifferentiationError(found, place_of(function), "Give it a number.")
+        still = f"a derivative of {function.__qualname__} in a direction that is zero moves"
+        raise DifferentiationError(still, place_of(function), "Give it a number.")
     return [*own, *itertools.compress(higher, mask)], (seeds_dot, seeds)
 
 

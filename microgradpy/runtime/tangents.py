@@ -94,12 +94,15 @@ def attribute_tangent(x: Any, name: str, y: Any, x_dot: Any) -> Any:
     return tangent_by_pairing(y, lambda seed: pairing(attribute_cotangent(x, name, seed), x_dot, True))
 
 
+_REMEDY = "Compute it by a method, from what the object holds."
+
+
 @rrule.register(attribute_tangent)
 def attribute_tangent_rrule(x: Any, name: str, y: Any, x_dot: Any) -> Any:
     """Attributes are linear in what they are of, but for those of which the user says what they are."""
     rule = None if is_structural_zero(x_dot) else find_attribute_rule(type(x), name)
     if rule is not None and is_users_rule(rule):
-        raise MissingRuleError(f"attribute {name!r} of a {type(x).__name__} has a rule, and no second derivative", None, None)
+        raise MissingRuleError(f"attribute {name!r} of a {type(x).__name__} has a rule of its own, which is not differentiated once more", None, _REMEDY)
 
     def attribute_tangent_pullback(bar: Any) -> tuple[Any, ...]:
         found = None if is_structural_zero(bar) or is_structural_zero(x_dot) else _of_attribute(x, name, y, x_dot, bar)

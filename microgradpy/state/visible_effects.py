@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import builtins
 import io
+import sys
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any
-
-import numpy as np
 
 from microgradpy.ir.random_sources import is_source, is_source_function
 from microgradpy.runtime.bytecode import names_in
@@ -33,6 +32,7 @@ _SEEN_OF_NUMPY = frozenset((
     "random", "save", "savez", "savez_compressed", "savetxt", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "tofile",
     "set_printoptions", "seterr", "seterrcall", "empty", "empty_like",
 ))  # fmt: skip
+_DRAWN_BY_SCIPY = frozenset(("rvs", "resample", "random_state"))
 
 
 def what_is_seen(function: types.FunctionType, values: Iterable[Any]) -> str:
@@ -48,9 +48,9 @@ def what_is_seen(function: types.FunctionType, values: Iterable[Any]) -> str:
 
 
 def what_holds_one(values: Iterable[Any]) -> str:
-    """The type of a generator of random numbers, or of a file, in some values or what they hold; empty if there is none."""
-    kinds = (type(value).__name__ for value in reached(values) if is_source(value) or isinstance(value, io.IOBase))
-    return next(kinds, "")
+    """The type of a generator of random numbers, a file or a logger in some values or what they hold; empty if there is none."""
+    others = (io.IOBase, *filter(None, (getattr(sys.modules.get("logging"), "Logger", None),)))
+    return next((type(value).__name__ for value in reached(values) if is_source(value) or isinstance(value, others)), "")
 
 
 def _seen_in(function: types.FunctionType) -> Iterator[str]:
@@ -58,8 +58,10 @@ def _seen_in(function: types.FunctionType) -> Iterator[str]:
     for name in names:
         if name in _SEEN_BUILTINS and name not in function.__globals__ and hasattr(builtins, name):
             yield name
-        elif name in _SEEN_OF_NUMPY and any(function.__globals__.get(each) is np for each in names):
+        elif name in _SEEN_OF_NUMPY and any(_is_module(function.__globals__.get(each), "numpy") for each in names):
             yield f"numpy.{name}"
+        elif name in _DRAWN_BY_SCIPY:
+            yield name
     held = (cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell))
     for found in (*meanings_in(function), *held):
         if _is_seen(found):
@@ -73,12 +75,18 @@ def _is_filled(cell: types.CellType) -> bool:
         return False
 
 
+def _is_module(found: Any, name: str) -> bool:
+    return isinstance(found, types.ModuleType) and found.__name__ == name
+
+
 def _is_seen(found: Any) -> bool:
     if is_source(found) or is_source_function(found) or isinstance(found, io.IOBase):
         return True
     if isinstance(found, types.ModuleType):
-        return not (_computes(found.__name__) or is_of_users(found))
+        return _is_module(found, "numpy.random") or not (_computes(found.__name__) or is_of_users(found))
     if isinstance(found, type | types.FunctionType | types.BuiltinFunctionType):
+        if found.__name__ in _SEEN_OF_NUMPY and str(found.__module__).partition(".")[0] == "numpy":
+            return True
         return not (_computes(found.__module__) or is_of_users(found))  # type: ignore[arg-type]
     return callable(found) and not (_computes(type(found).__module__) or is_users_class(type(found)))
 

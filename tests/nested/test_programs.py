@@ -258,12 +258,14 @@ class _Noisy:
         (lambda x, o: gradient(lambda t: o.drawn(t, x), x)[0], _Noisy),
         (lambda x, o: gradient(o.drawn, x, x)[0], _Noisy),
         (lambda x, _: gradient(_NOISY.drawn, x, x)[0], lambda: None),
+        (lambda x, _: gradient(lambda t: t**2 * x * np.random.normal(), x)[0], lambda: None),
+        (lambda x, _: gradient(lambda t: t**2 * x * _DRAWS.normal(), x)[0], lambda: None),
     ],
-    ids=["given", "captured", "in a dict", "in an object", "by a bound method", "in a global object"],
+    ids=["given", "captured", "in a dict", "in an object", "by a bound method", "in a global object", "of NumPy", "a module"],
 )
 def test_what_draws_by_way_of_what_it_is_handed_is_not_run_again(f: Callable[..., Any], held: Callable[[], Any]) -> None:
     with pytest.raises(DifferentiationError, match="more than compute"):
         gradient(f, 1.3, held())
 
 
-_NOISY = _Noisy()
+_NOISY, _DRAWS = _Noisy(), np.random
