@@ -100,6 +100,21 @@ def variables_in(code: types.CodeType) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*own, *inner)))
 
 
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def attributes_of_variables(code: types.CodeType) -> tuple[tuple[str, str], ...]:
+    """The attributes that code reads of variables as they stand, each with the name of that, in the functions inside it too."""
+    own = [
+        (variable.argval, step.argval)
+        for variable, step in itertools.pairwise(_steps(code))
+        if variable.opname.startswith("LOAD_") and step.opname in _ATTRIBUTES and isinstance(variable.argval, str)
+    ]
+    inner = [pair for each in code.co_consts if isinstance(each, types.CodeType) for pair in attributes_of_variables(each)]
+    return tuple(dict.fromkeys((*own, *inner)))
+
+
 @functools.lru_cache(maxsize=_KEPT)
 def writes(code: types.CodeType) -> bool:
     """Whether code has anything in it, or in the functions inside it, that writes into arrays, containers, objects or module

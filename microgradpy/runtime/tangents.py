@@ -102,7 +102,8 @@ def attribute_tangent_rrule(x: Any, name: str, y: Any, x_dot: Any) -> Any:
     """Attributes are linear in what they are of, but for those of which the user says what they are."""
     rule = None if is_structural_zero(x_dot) else find_attribute_rule(type(x), name)
     if rule is not None and is_users_rule(rule):
-        raise MissingRuleError(f"attribute {name!r} of a {type(x).__name__} has a rule of its own, which is not differentiated once more", None, _REMEDY)
+        found = f"attribute {name!r} of a {type(x).__name__} has a rule of its own, which is not differentiated once more"
+        raise MissingRuleError(found, None, _REMEDY)
 
     def attribute_tangent_pullback(bar: Any) -> tuple[Any, ...]:
         found = None if is_structural_zero(bar) or is_structural_zero(x_dot) else _of_attribute(x, name, y, x_dot, bar)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from microgradpy.ir.random_sources import is_source, is_source_function
-from microgradpy.runtime.bytecode import names_in
+from microgradpy.runtime.bytecode import attributes_of_variables, names_in
 from microgradpy.runtime.libraries import is_of_users
 from microgradpy.runtime.write_detection import reached
 from microgradpy.state.object_graph import is_users_class, meanings_in
@@ -30,7 +30,7 @@ _SEEN_BUILTINS = frozenset((
 ))  # fmt: skip
 _SEEN_OF_NUMPY = frozenset((
     "random", "save", "savez", "savez_compressed", "savetxt", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "tofile",
-    "set_printoptions", "seterr", "seterrcall", "empty", "empty_like",
+    "set_printoptions", "seterr", "seterrcall",
 ))  # fmt: skip
 _DRAWN_BY_SCIPY = frozenset(("rvs", "resample", "random_state"))
 
@@ -48,7 +48,7 @@ def what_is_seen(function: types.FunctionType, values: Iterable[Any]) -> str:
 
 
 def what_holds_one(values: Iterable[Any]) -> str:
-    """The type of a generator of random numbers, a file or a logger in some values or what they hold; empty if there is none."""
+    """The type of a generator of random numbers, a file or a logger in some values or what they hold; empty without one."""
     others = (io.IOBase, *filter(None, (getattr(sys.modules.get("logging"), "Logger", None),)))
     return next((type(value).__name__ for value in reached(values) if is_source(value) or isinstance(value, others)), "")
 
@@ -58,11 +58,15 @@ def _seen_in(function: types.FunctionType) -> Iterator[str]:
     for name in names:
         if name in _SEEN_BUILTINS and name not in function.__globals__ and hasattr(builtins, name):
             yield name
-        elif name in _SEEN_OF_NUMPY and any(_is_module(function.__globals__.get(each), "numpy") for each in names):
-            yield f"numpy.{name}"
         elif name in _DRAWN_BY_SCIPY:
             yield name
-    held = (cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell))
+    captured = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    variables = {name: cell.cell_contents for name, cell in captured.items() if _is_filled(cell)}
+    held = [*variables.values()]
+    for name, attribute in attributes_of_variables(function.__code__):
+        of = variables.get(name, function.__globals__.get(name))
+        if attribute in _SEEN_OF_NUMPY and (_is_module(of, "numpy") or (of is None and "numpy" in names)):
+            yield f"numpy.{attribute}"
     for found in (*meanings_in(function), *held):
         if _is_seen(found):
             yield str(getattr(found, "__name__", type(found).__name__))

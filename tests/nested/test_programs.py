@@ -258,7 +258,7 @@ class _Noisy:
         (lambda x, o: gradient(lambda t: o.drawn(t, x), x)[0], _Noisy),
         (lambda x, o: gradient(o.drawn, x, x)[0], _Noisy),
         (lambda x, _: gradient(_NOISY.drawn, x, x)[0], lambda: None),
-        (lambda x, _: gradient(lambda t: t**2 * x * np.random.normal(), x)[0], lambda: None),
+        (lambda x, _: gradient(lambda t: t**2 * x * np.random.normal(), x)[0], lambda: None),  # noqa: NPY002
         (lambda x, _: gradient(lambda t: t**2 * x * _DRAWS.normal(), x)[0], lambda: None),
     ],
     ids=["given", "captured", "in a dict", "in an object", "by a bound method", "in a global object", "of NumPy", "a module"],
