@@ -370,7 +370,7 @@ def _many() -> Any:
 
 nested.install(lambda: importlib.import_module("microgradpy.nested"))  # with forward mode, which not everybody wants
 NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, _of_text, pullback))
-NESTED_DIFFERENTIATION.update((gradient, value_and_gradient, grad, value_and_grad))
+NESTED_DIFFERENTIATION.update((gradient, value_and_gradient, grad, value_and_grad, vjp, elementwise_grad))
 NESTED_DIFFERENTIATION.update((Pullback.__call__, Pullback.batched))
 PARTS_OF[Pullback] = ("_args", "_f")
 for maker in (grad, value_and_grad):

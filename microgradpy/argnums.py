@@ -23,7 +23,7 @@ def numbered(f: Callable[..., Any], argnums: Any) -> Any:
 def _number(f: Callable[..., Any], argnum: Any) -> int:
     if not isinstance(argnum, str):
         return operator.index(argnum)
-    names = _positional(f)
+    names = positional(f)
     if argnum in names:
         return names.index(argnum)
     name = getattr(f, "__name__", type(f).__name__)
@@ -32,7 +32,7 @@ def _number(f: Callable[..., Any], argnum: Any) -> int:
     raise TypeError(f"argnums names {argnum!r}, which is no argument of {name} that can be given by position{hint}")
 
 
-def _positional(f: Callable[..., Any]) -> list[str]:
+def positional(f: Callable[..., Any]) -> list[str]:
     """The parameters that may be given by position."""
     if isinstance(f, types.FunctionType) and not hasattr(f, "__wrapped__"):
         return list(f.__code__.co_varnames[: f.__code__.co_argcount])

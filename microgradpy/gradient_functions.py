@@ -49,7 +49,7 @@ def held_gradient(f: Callable[..., Any], form: Form, has_aux: bool, names: tuple
             return held.call(args, kwargs)
 
     held.function = weakref.ref(differentiated)
-    asked = Asked(form.numbers, is_filled=True, has_aux=has_aux)
+    asked = Asked(form.numbers, is_filled=True, has_aux=has_aux, names=names)
     note_held(differentiated, "grad", f, asked, form.is_single, form.has_value)
     return differentiated
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from microgradpy import api, forward, hessians, jacobians
 from microgradpy.api import Pullback, check_unchanged
+from microgradpy.argnums import numbered, positional
 from microgradpy.errors import DifferentiationError
 from microgradpy.gradient_functions import held_by, held_gradient
 from microgradpy.heads import Form
@@ -38,12 +39,32 @@ def value_and_gradient_of_call(f: Any, /, *args: Any, has_aux: bool = False, **k
 
 def held_gradient_of_call(f: Any, asked: Asked, is_single: bool, has_value: bool, /, *args: Any, **kwargs: Any) -> Any:
     """What a function that `grad` or `value_and_grad` made of `f` returns."""
+    if asked.names:
+        moved = by_name(f, asked.names, len(args), tuple(kwargs))
+        args = (*args, *[kwargs[name] for name in moved])
+        kwargs = {name: value for name, value in kwargs.items() if name not in moved}
     y, _, bars = bars_of_call(0, asked, (f, None, args, kwargs))
     numbers: Any = asked.numbers
     found = bars[numbers[0]] if is_single else tuple([bars[number] for number in numbers])
     if has_value:
         return y, found
     return (found, y[1]) if asked.has_aux else found
+
+
+def by_name(f: Any, names: tuple[str, ...], count: int, given: tuple[str, ...]) -> tuple[str, ...]:
+    """The parameters from the first one on that is not among `count` positions to the last one with one of these names, if such
+    a one is given by name."""
+    known = positional(f)
+    last = max((known.index(name) + 1 for name in names if name in given), default=0)
+    moved = tuple(known[count:last])
+    if not set(moved) <= set(given):
+        found = "an argument that argnums names is given by name, and one before it is not given"
+        raise DifferentiationError(found, None, "Give those that are differentiated by position.")
+    return moved
+
+
+non_differentiable(by_name)
+non_differentiable(numbered)
 
 
 def jvp_of_call(f: Any, primals: Any, tangents: Any, *, batched: bool = False) -> Any:
@@ -84,6 +105,7 @@ def value_and_jacobian_of_call(f: Any, /, *args: Any, argnums: Any = 0, sparsity
 
 def _dense_value_and_jacobian(f: Any, argnums: Any, args: Any, kwargs: Any) -> Any:
     y = f(*args, **kwargs)
+    argnums = numbered(f, argnums)
     if isinstance(argnums, tuple):
         return y, tuple([_jacobian_by_columns(f, number, y, args, kwargs) for number in argnums])
     return y, _jacobian_by_columns(f, argnums, y, args, kwargs)
@@ -111,6 +133,20 @@ def _jacobian_by_columns(f: Any, number: int, y: Any, args: Any, kwargs: Any) ->
 
 
 non_differentiable(_refuse_option)
+
+
+def vjp_of_call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    y, back = nested.opened(functools.partial(f, **kwargs), args) if kwargs else nested.opened(f, args)
+    return y, lambda *dy: pulled_back_of_call(back, *dy)[1:]
+
+
+def elementwise_grad_of_call(f: Any, argnums: Any = 0) -> Any:
+    numbers = numbered(f, argnums)
+
+    def summed(*args: Any, **kwargs: Any) -> Any:
+        return np.sum(f(*args, **kwargs))
+
+    return api.grad(summed, numbers)
 
 
 def pullback_of_call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -188,13 +224,15 @@ def pushforward_of(back: Pullback) -> Any:
 def held_again(f: Any, options: tuple[Any, ...]) -> Any:
     """`rules.nested.held_again`."""
     asked, is_single, has_value = options
-    return held_gradient(f, Form(asked.numbers, is_single, has_value), asked.has_aux)
+    return held_gradient(f, Form(asked.numbers, is_single, has_value), asked.has_aux, asked.names)
 
 
 _STANDS_FOR: dict[Any, Callable[..., Any]] = {
     api.gradient: gradient_of_call,
     api.value_and_gradient: value_and_gradient_of_call,
     api.pullback: pullback_of_call,
+    api.vjp: vjp_of_call,
+    api.elementwise_grad: elementwise_grad_of_call,
     Pullback.__call__: pulled_back_of_call,
     api.rrule_via_ad: rrule_via_ad_of_call,
     forward.jvp: jvp_of_call,

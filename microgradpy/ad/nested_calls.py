@@ -157,7 +157,7 @@ def _of_hvp(op: Op) -> Iterator[Statement]:
 
 def _of_held(op: Op, f: Value, asked: Asked, is_single: bool, has_value: bool) -> Iterator[Statement]:
     """A call of what `grad` made of `f`."""
-    if has_value or asked.has_aux or not is_single:
+    if has_value or asked.has_aux or not is_single or (asked.names and op.keywords):
         of = f, Const(asked), Const(is_single), Const(has_value)
         yield replace(op, callee=function_constant(held_gradient()), arguments=(*of, *op.arguments))
         return

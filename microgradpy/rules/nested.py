@@ -31,7 +31,8 @@ class Asked(NamedTuple):
     """What is asked of a pullback: the cotangents of the positional arguments with these numbers (None: of all), and that of
     the function itself; with zeros for None if `is_filled`. The seed is that of the call if it is `is_seeded`; otherwise it is
     one, for a real number, or for the first of a pair if `has_aux`. `known` is what is proven: the kind of the value, and
-    which arguments have a gradient for certain; nobody wants to know how the outcome depends on those that are `still`."""
+    which arguments have a gradient for certain; nobody wants to know how the outcome depends on those that are `still`.
+    Arguments that `argnums` has named may be given by these `names`."""
 
     numbers: tuple[int, ...] | None = None
     own: bool = False
@@ -40,6 +41,7 @@ class Asked(NamedTuple):
     is_seeded: bool = False
     known: Any = None
     still: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class Towers(Protocol):

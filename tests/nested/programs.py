@@ -13,6 +13,7 @@ import numpy as np
 from microgradpy import (
     Tangent,
     diaghessian,
+    elementwise_grad,
     frule_via_ad,
     grad,
     gradient,
@@ -31,6 +32,7 @@ from microgradpy import (
     value_and_grad,
     value_and_gradient,
     value_and_jacobian,
+    vjp,
 )
 
 PROGRAMS: list[tuple[Callable[..., Any], Any]] = []
@@ -568,6 +570,18 @@ def of_complex_values(k):
         return (z * (1 + t)).real + abs(z) * z.imag
 
     return grad(f)(0.4) * k
+
+
+@at(0.7)
+def of_arguments_by_name(k):
+    g, h = grad(scaled, argnums=("q", "k"))(ARRAY * k, k=k)
+    return np.sum(g) * h + grad(scaled, argnums="k")(ARRAY, k=k * k) * jacobian(scaled, ARRAY, k, argnums="k")
+
+
+@at(ARRAY)
+def as_other_packages_name_it(x):
+    y, back = vjp(lambda t: np.sin(t) * x, x)
+    return np.sum(back(y)[0] * elementwise_grad(lambda t: t**3 * x[0])(x))
 
 
 # Orders above the second
