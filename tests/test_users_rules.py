@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import CotangentShapeError, NoTangent, ZeroTangent, grad, gradient, jvp, rrule, thunk
+from microgradpy import CotangentShapeError, NoTangent, ZeroTangent, grad, gradient, jvp, rrule, rrule_via_ad, thunk
 from microgradpy.compiler import always_dispatch, always_track
 
 MODES = [contextlib.nullcontext, always_dispatch, always_track]
@@ -163,3 +163,40 @@ def test_a_rule_for_a_class_of_numbers_that_comes_later() -> None:
     rrule.register(np.sinc, float)(with_slope(7.0))
     assert f(1.0) == 7.0
     rrule.opt_out(np.sinc, float)
+
+
+def doubled(f: Callable[[Any], Any], a: Any) -> Any:
+    return f(a) * 2.0
+
+
+@rrule.register(doubled)
+def doubled_rrule(f: Callable[[Any], Any], a: Any) -> Any:
+    y, back = rrule_via_ad(f, a)
+
+    def doubled_pullback(y_bar: Any) -> Any:
+        return NoTangent(), *back(2.0 * y_bar)
+
+    return 2.0 * y, doubled_pullback
+
+
+class Scale:
+    def __init__(self, w: Any) -> None:
+        self.w = w
+
+    def total(self, x: Any) -> Any:
+        return np.sum(self.w * x**3)
+
+
+@pytest.mark.parametrize("of", [lambda scale: scale.total, lambda scale: lambda x: scale.total(x)], ids=["method", "closure"])
+def test_a_rule_is_given_a_function_whose_object_changes(of: Callable[[Any], Any]) -> None:
+    """The cotangent of what the object held when the rule was asked went to what it holds at the end."""
+
+    def f(w: Any) -> Any:
+        scale = Scale(w * 2.0)
+        y = doubled(of(scale), w)
+        scale.w = scale.w * y
+        return y + np.sum(scale.w)
+
+    w = np.array([0.5, 1.5])
+    y = 4.0 * np.sum(w**4)
+    np.testing.assert_allclose(grad(f)(w), 16.0 * w**3 * (1.0 + 2.0 * np.sum(w)) + 2.0 * y)
