@@ -80,15 +80,12 @@ def hvp_of_call(f: Any, x: Any, v: Any, /, *args: Any, **kwargs: Any) -> Any:
 def hessian_of_call(f: Any, x: Any, /, *args: Any, sparsity: Any = None, **kwargs: Any) -> Any:
     if sparsity is not None:
         _refuse_option("sparsity")
-    inputs = (f, None, (x, *args), kwargs)
-    columns = [bars_of_call(1, _FIRST, (inputs, (None, None, (unit,), None)))[2][0] for unit in units_of(x)]
+    columns = [hvp_of_call(f, x, unit, *args, **kwargs) for unit in units_of(x)]
     return np.stack(columns, axis=-1).reshape(x.shape + x.shape) if isinstance(x, np.ndarray) else columns[0]
 
 
 def diaghessian_of_call(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
-    inputs, units = (f, None, (x, *args), kwargs), units_of(x)
-    products = [bars_of_call(1, _FIRST, (inputs, (None, None, (unit,), None)))[2][0] for unit in units]
-    found = [np.sum(unit * product) for unit, product in zip(units, products, strict=True)]
+    found = [np.sum(unit * hvp_of_call(f, x, unit, *args, **kwargs)) for unit in units_of(x)]
     return np.stack(found).reshape(x.shape) if isinstance(x, np.ndarray) else found[0]
 
 
@@ -127,8 +124,10 @@ def _refuse_option(name: str) -> None:
 
 def _jacobian_by_columns(f: Any, number: int, y: Any, args: Any, kwargs: Any) -> Any:
     x = args[number]
-    before, inputs = (None,) * (number % len(args)), (f, None, args, kwargs)
-    columns = [values_of_call(1, None, (inputs, (None, None, (*before, unit), None)))[1] for unit in units_of(x)]
+    before = (None,) * (number % len(args))
+    columns = [
+        values_of_call(1, None, ((f, None, args, kwargs), (None, None, (*before, unit), None)))[1] for unit in units_of(x)
+    ]
     return np.stack(columns, axis=-1).reshape(np.shape(y) + np.shape(x)) if isinstance(x, np.ndarray) else columns[0]
 
 

@@ -326,6 +326,17 @@ def hessians(x):
     return np.sum(whole @ x) + np.sum(other) + np.sum(diaghessian(lambda v: np.sum(v**4), x))
 
 
+@at(np.array([1.2, 0.7]))
+def newtons_method_by_hessians(theta):
+    def energy(q):
+        return 0.5 * theta[0] * np.sum(q**2) + theta[1] * np.sum(q**4) - np.sum(q)
+
+    q = np.array([0.5, 0.3])
+    for _ in range(2):
+        q = q - np.linalg.solve(hessian(energy, q), gradient(energy, q)[0])
+    return np.sum(q**2) + np.sum(diaghessian(energy, q)) + np.sum(jacobian(lambda v: v * theta, q))
+
+
 @at(ARRAY)
 def jacobians(x):
     first = jacobian(lambda v: np.array([v[0] * v[1], np.sin(v[2]) * x[1]]), x)
@@ -361,7 +372,8 @@ def of_arguments_that_were_still(p):
 @at(1.3)
 def of_a_jacobian_of_a_gradient(m):
     energy = lambda q, v, m: m * np.sum(v**2) * np.sum(q**3)  # noqa: E731
-    return np.sum(jacobian(lambda q: grad(energy, 1)(q, ARRAY, m), ARRAY) ** 2)
+    v = np.array([0.5, 1.5])
+    return np.sum(jacobian(lambda q: grad(energy, 1)(q, v, m), v * 2.0) ** 2)
 
 
 # Pullbacks and pushforwards

@@ -36,7 +36,7 @@ REFUSED_IN_THIRD_ORDER = {
     "of_partials_that_are_given", "by_the_cotangent_of_a_closure", "of_collected_names", "of_a_jacobian_of_a_gradient",
     "in_a_loop", "of_a_default", "of_a_cell", "products_with_hessians", "third_order",
     "of_what_calls_itself", "of_decorated_functions", "of_composed_functions",
-    "of_complex_values", "of_arguments_by_name", "as_other_packages_name_it",
+    "newtons_method_by_hessians", "of_complex_values", "of_arguments_by_name", "as_other_packages_name_it",
 }  # fmt: skip
 """What leaves something to run time."""
 
