@@ -33,7 +33,7 @@ from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, PARTS_OF, RETURN_ARGUMENTS
 from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.runtime.streams import Stream
-from microgradpy.runtime.write_detection import Snapshot, all_seen_by, arrays_in, arrays_seen_by
+from microgradpy.runtime.write_detection import Snapshot, all_seen_by, arrays_in, made_since, read_by
 from microgradpy.state.outside import called_by_rule, writes_stay_inside
 from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import is_filled, is_value
@@ -63,8 +63,8 @@ class Pullback:
         self._y = y
         self._back = back
         # What was saved are the caller's own arrays, those that were there `before` as well, those of y, and of the module's
-        # those that f has `seen` and not written: of others there are copies.
-        self._before = Snapshot.of([*before, *arrays_in((f, *args, y))]) + seen.unchanged()
+        # arrays and of all lists and dicts those that f has `seen` and not written: of others there are copies.
+        self._before = Snapshot.of([*before, *arrays_in((f, *args, y))]) + seen.unchanged() + made_since(seen, y)
 
     def __call__(self, dy: Any = _DEFAULT) -> tuple[Any, ...]:
         """`(df, dx1, ..., dxn)` for the seed `dy`, which must have the structure and shape of `y`; without a seed, 1.0
@@ -180,13 +180,14 @@ def gradients_of(f: Any, args: tuple[Any, ...], bars: Bars) -> tuple[Any, ...]:
 def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
     """`(y, back)`: `y` is what `f(*args, **kwargs)` gives, and `back(dy)` returns `(df, dx1, ..., dxn)`, the cotangent of
     `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants.
-    MutationError from `back` if an array among the arguments, in `y` or of the module has been written into since."""
+    MutationError from `back` if an array, list or dict among the arguments, in `y` or of the module was written into since."""
     with BOUNDARY:
-        before, seen = arrays_in((f, *args)), Snapshot.of(arrays_seen_by(f))
+        given = (*args, *kwargs.values())
+        before, seen = arrays_in((f, *given)), read_by(f, given)
         RUN.repeats = False
         y, back = resolve_outermost(f, args, kwargs)
         if RUN.repeats:
-            seen += Snapshot.of(x for x in all_seen_by(f, (*args, *kwargs.values())) if not isinstance(x, np.ndarray))
+            seen += Snapshot.of(x for x in all_seen_by(f, given) if not isinstance(x, np.ndarray))
         if isinstance(y, Stream):
             raise MissingRuleError(f"an iterator ({y.name}) is returned", None, "Return a list or tuple of its items.")
         return y, Pullback(f, args, y, back, before, seen)

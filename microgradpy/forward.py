@@ -17,7 +17,7 @@ from microgradpy.rules.registry import frule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, PARTS_OF
 from microgradpy.runtime.pushforwards import by_pairing
-from microgradpy.runtime.write_detection import Snapshot, arrays_in, arrays_seen_by
+from microgradpy.runtime.write_detection import Snapshot, arrays_in, made_since, read_by
 from microgradpy.state.outside import called_by_rule
 from microgradpy.tangents.projection import check_seed, fields_of, fill_tangent, fill_zeros, project
 from microgradpy.tangents.stacks import joined, length_of_stack, one_of, rows_of, stacked
@@ -159,9 +159,11 @@ def pushforward(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[An
     `f`'s own fields (None for a plain function) and of each positional argument. `f` runs once: `push` asks the pullback of
     this run, once for every number in `y`. For one direction `jvp` is the faster way."""
     with BOUNDARY:
-        seen = Snapshot.of(arrays_seen_by(f))
+        given = (*args, *kwargs.values())
+        seen = read_by(f, given)
         y, back = resolve_outermost(f, args, kwargs)
-        return y, Pushforward(f, args, y, back, Snapshot.of(arrays_in((f, *args, y))) + seen.unchanged())
+        before = Snapshot.of(arrays_in((f, *given, y))) + seen.unchanged() + made_since(seen, y)
+        return y, Pushforward(f, args, y, back, before)
 
 
 def frule_via_ad(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:

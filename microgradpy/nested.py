@@ -31,6 +31,7 @@ from microgradpy.towers import NotByParts, Place, Tower
 # What `rules.nested` asks for
 
 
+
 def unit_of_held(f: Any, args: tuple[Any, ...]) -> Any:
     """`rules.nested.unit_of_held`."""
     asked: list[Asked] = []
@@ -141,10 +142,10 @@ def _bars_of_bars(level: int, asked: Asked, inputs: Any, bars: Any, by_parts: bo
 
     if not any(higher.masks[-1]):
         _, found = tower.value_and_bars(wanted, lambda _: of_value)
-        return _in_structure(level, tower, found, None)
+        return _in_structure(level, inputs, tower, found, None)
     wanted = (*wanted, *(False,) * (len(higher.values) - len(wanted)))
     value, found = higher.value_and_bars(wanted, seed_for)
-    return _in_structure(level, tower, found[: len(tower.values)], value[1] if asked.is_seeded else None)
+    return _in_structure(level, inputs, tower, found[: len(tower.values)], value[1] if asked.is_seeded else None)
 
 
 def values_of_inputs(level: int, inputs: Any) -> Any:
@@ -185,7 +186,7 @@ def bars_of_values(level: int, before: Any, bars: Any) -> Any:
 def _bars_of_values(level: int, inputs: Any, bars: Any, by_parts: bool) -> Any:
     tower, _ = _tower(level, inputs, by_parts)
     _, found = tower.value_and_bars(_all_of(tower), lambda _: bars)
-    return _in_structure(level, tower, found, None)
+    return _in_structure(level, inputs, tower, found, None)
 
 
 def as_it_is(level: int, inputs: Any) -> Any:
@@ -295,17 +296,22 @@ def _all_of(tower: Tower, still: tuple[int, ...] = ()) -> tuple[bool, ...]:
     return (*base, *(True,) * (len(tower.values) - len(base)))
 
 
-def _in_structure(level: int, tower: Tower, bars: list[Any], seed_bars: Any, order: int = 0) -> Any:
-    """The cotangents of the inputs of a tower as those of the arguments of a call, or of their tangents of some order."""
+def _in_structure(level: int, inputs: Any, tower: Tower, bars: list[Any], seed_bars: Any, order: int = 0) -> Any:
+    """The cotangents of the inputs of a tower as those of the arguments of a call, or of their tangents of some order, of which
+    there may be fewer."""
+    if is_structural_zero(inputs):
+        return None
     if level == 0:
         if order:
             bars = [_of_values(bar, x, order) for bar, x in zip(bars, tower.values, strict=True)]
         f_bar, arg_bars, named = (_of_tangents(bar, order) for bar in tower.place.bars(bars))
-        return f_bar, _of_tangents(seed_bars, order + 1), arg_bars, named
+        _, _, given, by_name = inputs
+        of_given = None if is_structural_zero(given) else arg_bars[: len(given)]
+        return f_bar, _of_tangents(seed_bars, order + 1), of_given, None if is_structural_zero(by_name) else named
     assert tower.below is not None
     count = len(tower.below.values)
     rest = iter(bars[count:])
     higher = [next(rest) if flag else None for flag in tower.masks[-1]]
     of_dots, own = (None, None) if seed_bars is None else seed_bars
-    dots = _in_structure(level - 1, tower.below, higher, of_dots, order + 1)
-    return _in_structure(level - 1, tower.below, bars[:count], own, order), dots
+    dots = _in_structure(level - 1, inputs[1], tower.below, higher, of_dots, order + 1)
+    return _in_structure(level - 1, inputs[0], tower.below, bars[:count], own, order), dots

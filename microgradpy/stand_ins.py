@@ -81,7 +81,7 @@ def hessian_of_call(f: Any, x: Any, /, *args: Any, sparsity: Any = None, **kwarg
     if sparsity is not None:
         _refuse_option("sparsity")
     columns = [hvp_of_call(f, x, unit, *args, **kwargs) for unit in units_of(x)]
-    return np.stack(columns, axis=-1).reshape(x.shape + x.shape) if isinstance(x, np.ndarray) else columns[0]
+    return np.stack(columns, axis=-1).reshape(np.shape(x) + np.shape(x)) if isinstance(x, np.ndarray) else columns[0]
 
 
 def diaghessian_of_call(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -91,7 +91,16 @@ def layers(x: Any) -> Any:
     return np.mean((hidden @ x[1:3] - x[0]) ** 2)
 
 
-FUNCTIONS = [rosenbrock, recurrence, calls, matrices, branches, tables, loops, layers]
+WEIGHTS = np.array([0.5, 1.5, 2.5])
+
+
+def tuples_beside_constant_ones(x: Any) -> Any:
+    constants, rows = (tuple(WEIGHTS[1] for _ in range(3)), tuple(v * x[0] for v in x)), [tuple(v * v for v in x)]
+    pair = (tuple(WEIGHTS[2] for _ in range(3)), tuple(v * x[1] for v in x))
+    return constants[0][1] * constants[1][2] + rows[0][1] ** 2 + pair[0][0] * pair[1][0]
+
+
+FUNCTIONS = [rosenbrock, recurrence, calls, matrices, branches, tables, loops, layers, tuples_beside_constant_ones]
 X = np.array([0.4, -0.7, 1.3])
 
 

@@ -107,7 +107,7 @@ def _rows(primal: Primal) -> dict[Var, tuple[Var, Value]]:
                 return {}
             case Item(result=row, container=Var() as rows, index=place) | Iterated(
                 result=row, source=Var() as rows, position=place, backwards=False
-            ) if isinstance(kind := kinds[rows], Sequence) and holds_numbers(kind.item):
+            ) if isinstance(kind := kinds[rows], Sequence) and is_items(kind) and holds_numbers(kind.item):
                 index = kinds.get(place, UNKNOWN) if isinstance(place, Var) else kind_of(getattr(place, "value", None))
                 if kind.name == "dict" or index == INT:
                     found[row] = rows, place

@@ -201,12 +201,12 @@ class Driver:
         ]
 
     def _watch(self) -> tuple[list[str], list[str]]:
-        """What notes the contents of arrays, and what looks whether they are the same. Numbers do not change."""
+        """What notes what arrays, lists and dicts hold, and what looks whether it is the same. Numbers do not change."""
         if isinstance(self.target.unit.result_kind, Scalar) and all(each.spec in _NUMBERS for each in self.arguments):
             return [], []
         copies = self._own("copies")
-        arrays = f"{self.use(parts.arrays_in)}([{', '.join(filter(None, [self._given(), self.value]))}])"
-        noted = f"    {copies} = [(array, array.copy()) for array in {arrays}]"
+        changing = f"{self.use(parts.changing_in)}([{', '.join(filter(None, [self._given(), self.value]))}])"
+        noted = f"    {copies} = [(each, each.copy()) for each in {changing}]"
         return [noted], [f"        {self.use(parts.check_unchanged)}({copies})"]
 
     def _names(self) -> str:

@@ -294,26 +294,35 @@ def with_zeros(x: Any, gradient: Any) -> Any:
     return number_gradient(x, 0.0)
 
 
-def arrays_in(values: Any) -> list[np.ndarray]:
-    """The arrays among some values and in the lists, tuples and dicts among them."""
+def changing_in(values: Any) -> list[Any]:
+    """The arrays, lists and dicts among some values and in those among them."""
     found, waiting = [], list(values)
     while waiting:
         value = waiting.pop()
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray | list | dict):
             found.append(value)
-        elif isinstance(value, list | tuple):
+        if isinstance(value, list | tuple):
             waiting += value
         elif isinstance(value, dict):
             waiting += value.values()
     return found
 
 
-def check_unchanged(copies: list[tuple[np.ndarray, np.ndarray]]) -> None:
-    """Refuse to go on from arrays that have been written into since they were copied."""
-    for array, copy in copies:
-        if array.shape != copy.shape or array.tobytes() != copy.tobytes():
+def is_unchanged(value: Any, copy: Any) -> bool:
+    """Whether an array, list or dict holds what a copy of it does."""
+    if isinstance(value, np.ndarray):
+        return bool(value.shape == copy.shape and value.tobytes() == copy.tobytes())
+    if isinstance(value, dict):
+        value, copy = [*value.keys(), *value.values()], [*copy.keys(), *copy.values()]
+    return len(value) == len(copy) and all(now is before for now, before in zip(value, copy, strict=True))
+
+
+def check_unchanged(copies: list[tuple[Any, Any]]) -> None:
+    """Refuse to go on from what has been written into since it was copied."""
+    for value, copy in copies:
+        if not is_unchanged(value, copy):
             raise ValueError(
-                f"{described(array)} among the arguments, or of the value, was changed after the call of pullback"
+                f"{described(value)} among the arguments, or of the value, was changed after the call of pullback"
             )
 
 

@@ -43,6 +43,7 @@ from microgradpy.ir.kinds import (
     cotangents_of,
     dict_of,
     entry_kinds,
+    has_open_tuples,
     holds_numbers,
     is_collection,
     is_numeric,
@@ -73,6 +74,7 @@ from microgradpy.tangents.helpers import (
     NUMERIC_RESULT,
     PAIRS_OF_KIND,
     RETURNS,
+    TANGENTS_LIKE,
 )
 
 
@@ -260,12 +262,22 @@ def _helper_entry(callee: Any) -> _Entry | None:
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else _nested_entry(callee)
 
 
+def _tangents_like(kind: Kind) -> Kind:
+    """The tangent of a tuple of many numbers is a tuple, where its cotangent is a list."""
+    if isinstance(kind, Sequence) and has_open_tuples(kind):
+        return Sequence(kind.name, FLOAT if kind.name == "tuple" else _tangents_like(kind.item), (), kind.keys)
+    return cotangents_of(kind) if holds_numbers(kind) else UNKNOWN
+
+
 def _itself(kind: Kind) -> Kind:
     return kind if is_collection(kind) or is_numeric(kind) else UNKNOWN
 
 
 def _nested_entry(callee: Any) -> _Entry | None:
-    """The same of what differentiates inside of differentiated code."""
+    """The same of what differentiates inside of differentiated code, and of tangents."""
+    if callee in TANGENTS_LIKE:
+        of = TANGENTS_LIKE[callee]
+        return _Entry(lambda arguments, known: _tangents_like(arguments[of]))
     if callee in COTANGENTS_IN_BASE:
         place, index = COTANGENTS_IN_BASE[callee]
         return _Entry(lambda arguments, known: _cotangents_in_base(known.get(place), arguments[index]))

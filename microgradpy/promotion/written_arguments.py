@@ -96,14 +96,20 @@ class WrittenArguments(Calls):
         """Let what is going to be written into be variables from the beginning; the statements that make them."""
         outer, self.out = self.out, []
         for path in self.facts.changed:
-            self.begin_container(path)
+            if not self.is_inside_a_whole(path):
+                self.begin_container(path)
         for number, root in self.roots.items():
             if (root.first or root) in self.places:
                 self.bind(function.inputs[number], self.places[root.first or root], frame)
         for path, name in self.facts.assigned:
-            self.begin(path, name, frame)
+            if not self.is_inside_a_whole(path):
+                self.begin(path, name, frame)
         begun, self.out = self.out, outer
         return begun
+
+    def is_inside_a_whole(self, path: tuple[Any, ...]) -> bool:
+        """Whether a part is one of something that is an input as it stands, and so has no parts."""
+        return any(path[:count] in self.facts.wholes for count in range(1, len(path)))
 
     def begin(self, path: tuple[Any, ...], name: Any, frame: Frame) -> None:
         """Let a field, or what is under a key, that is going to be written into be a variable from the beginning."""

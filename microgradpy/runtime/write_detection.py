@@ -10,9 +10,10 @@ from __future__ import annotations
 import gc
 import inspect
 import operator
+import sys
 import types
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, final
 
 import numpy as np
@@ -28,6 +29,9 @@ from microgradpy.tangents.projection import fields_of
 _PACKAGE = f"{__name__.partition('.')[0]}."
 """What the names of its modules begin with, whose functions keep nothing of what they are given."""
 _ITEMS = (list, tuple, set, deque)
+_CONTAINERS = (list, dict, set, deque)
+_HOLDERS = frozenset(("builtins", "collections", "functools", "types", "typing"))
+"""Modules of the standard library with classes that hold what they are given."""
 _HEAP_TYPE = 1 << 9  # the flag of classes that were made by a `class` statement
 
 
@@ -126,6 +130,30 @@ def arrays_in(values: Iterable[Any]) -> list[np.ndarray[Any, Any]]:
     return [value for value in _walk(values) if isinstance(value, np.ndarray)]
 
 
+def containers_in(values: Iterable[Any]) -> list[Any]:
+    """The containers that can change among some values and in what they hold."""
+    return [value for value in reached(values, _keeps_accounts) if isinstance(value, _CONTAINERS)]
+
+
+def _keeps_accounts(x: Any) -> bool:
+    """Whether an object is one of the standard library's that has dicts of its own, which change when it is used: a logger, a
+    lock. Its containers, and what holds a user's values, are none of these."""
+    module = type(x).__module__.partition(".")[0]
+    return (module not in _HOLDERS and module in sys.stdlib_module_names) or is_source(x)
+
+
+def read_by(f: Any, given: Iterable[Any]) -> Snapshot:
+    """The arrays that a callee sees without being given them, and the containers that it sees or is given."""
+    seen = _seen_by(f)
+    return Snapshot.of([*arrays_in(seen), *containers_in([*seen, *given])])
+
+
+def made_since(before: Snapshot, y: Any) -> Snapshot:
+    """The containers in a value that were not there before."""
+    known = {id(value) for value, _ in before.pairs}
+    return Snapshot.of(value for value in containers_in((y,)) if id(value) not in known)
+
+
 def arrays_seen_by(f: Any) -> list[np.ndarray[Any, Any]]:
     """The arrays that a callee can reach without being given them."""
     return arrays_in(_seen_by(f))
@@ -183,8 +211,8 @@ def _walk(values: Iterable[Any]) -> Iterator[Any]:
     return (value for value in reached(values) if not is_source(value))
 
 
-def reached(values: Iterable[Any]) -> Iterator[Any]:
-    """Some values and what they hold, each once."""
+def reached(values: Iterable[Any], leaves: Callable[[Any], bool] = is_source) -> Iterator[Any]:
+    """Some values and what they hold, each once; not what is held by those that are `leaves`."""
     waiting, seen = list(values), set[int]()
     while waiting:
         value = waiting.pop()
@@ -195,7 +223,7 @@ def reached(values: Iterable[Any]) -> Iterator[Any]:
         match value:
             case np.ndarray() | np.ufunc():
                 continue
-            case _ if is_source(value):
+            case _ if leaves(value):
                 continue
             case types.FunctionType(__closure__=None):
                 continue

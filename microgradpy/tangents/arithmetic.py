@@ -179,7 +179,7 @@ def unbroadcast(d: Any, x: Any) -> Any:
             return total if type(x) is np.float64 else float(total)
     elif type(x) is np.ndarray and type(d) is np.ndarray and d.shape == x.shape and d.dtype.kind == "f":
         return d if x.dtype.kind != "b" else None
-    if is_structural_zero(d) or x is None or isinstance(x, bool | np.bool | str | bytes | range):
+    if _is_zero(d) or x is None or isinstance(x, bool | np.bool | str | bytes | range):
         return None
     refuse_unlike_arrays(d)
     refuse_unlike_arrays(x)
@@ -199,6 +199,13 @@ def unbroadcast(d: Any, x: Any) -> Any:
     # a float by its class only: float32 times it is float64, and float32 times a float is float32.
     is_python = isinstance(x, float | int) and not isinstance(x, np.float64)
     return total.item() if is_python and isinstance(total, np.generic) else total
+
+
+def _is_zero(d: Any) -> bool:
+    """Whether a cotangent is a structural zero, or a list of zeros, as that of `shape + shape` is."""
+    if isinstance(d, list | tuple):
+        return all(is_structural_zero(item) or (isinstance(item, float) and item == 0.0) for item in d)
+    return is_structural_zero(d)
 
 
 def _operand_array(d: Any, x: list[Any] | tuple[Any, ...]) -> np.ndarray[Any, Any]:

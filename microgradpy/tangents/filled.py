@@ -9,7 +9,7 @@ import numpy as np
 from microgradpy.projecting import are_floats
 from microgradpy.tangents.arithmetic import own, zero_cotangent
 from microgradpy.tangents.fields import named_like
-from microgradpy.tangents.helpers import cotangent_of, cotangents_like
+from microgradpy.tangents.helpers import cotangent_of, tangents_like
 from microgradpy.tangents.types import is_structural_zero
 
 
@@ -23,7 +23,7 @@ def dense_tangent(x_dot: Any, x: Any) -> Any:
     return np.zeros(np.shape(x))[()] if is_truth else zero_cotangent(x)
 
 
-@cotangents_like(1)
+@tangents_like(1)
 def mirrored_tangent(x_dot: Any, x: Any) -> Any:
     """The tangent of a container in its structure, of new lists, dicts and arrays: zeros where there is None. What is in two
     places of `x` is in two places of it."""

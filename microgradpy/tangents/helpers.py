@@ -16,6 +16,7 @@ COTANGENT_OF_CALL: dict[Callable[..., Any], tuple[Callable[..., Any], tuple[int,
 COTANGENT_OF_ITEM: dict[Callable[..., Any], tuple[int, int]] = {}
 COTANGENTS_OF_ITEMS: dict[Callable[..., Any], int] = {}
 COTANGENTS_LIKE: dict[Callable[..., Any], int] = {}
+TANGENTS_LIKE: dict[Callable[..., Any], int] = {}
 LIKE: dict[Callable[..., Any], int] = {}
 ITSELF: dict[Callable[..., Any], int] = {}
 RETURNS: dict[Callable[..., Any], Any] = {}
@@ -48,6 +49,11 @@ def cotangents_of_items(index: int) -> Callable[[F], F]:
 def cotangents_like(index: int) -> Callable[[F], F]:
     """The helper returns new lists of numbers: the cotangents of its argument number `index`, which holds real numbers."""
     return _note_in(COTANGENTS_LIKE, index)
+
+
+def tangents_like(index: int) -> Callable[[F], F]:
+    """The helper returns the tangent of its argument number `index`, a container, in the structure of that."""
+    return _note_in(TANGENTS_LIKE, index)
 
 
 def cotangents_in_base(asked: int, inputs: int) -> Callable[[F], F]:

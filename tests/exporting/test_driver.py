@@ -380,6 +380,19 @@ def test_changed_arguments_are_refused(exported: Any) -> None:
         back(np.ones(3))
 
 
+def test_changed_lists_and_dicts_are_refused(exported: Any) -> None:
+    def total(xs: Any, table: Any) -> Any:
+        return sum([x * table["k"] for x in xs])
+
+    for change in (lambda xs, _: xs.append(1.0), lambda _, table: table.update(k=3.0)):
+        xs, table = [1.0, 2.0], {"k": 2.0}
+        _, back = exported(total, xs, table).pullback(xs, table)
+        assert back(1.0) == (None, [2.0, 2.0], {"k": 3.0})
+        change(xs, table)
+        with pytest.raises(ValueError, match="was changed after the call of pullback"):
+            back(1.0)
+
+
 def test_gradients_share_no_memory(exported: Any) -> None:
     x, y, seed = np.ones(3), np.ones(3), np.ones(3)
     value, back = exported(lambda a, b: a + b, x, y).pullback(x, y)

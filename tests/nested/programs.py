@@ -599,6 +599,38 @@ def as_other_packages_name_it(x):
 # Orders above the second
 
 
+@at(0.7)
+def with_keywords_that_are_collected(x):
+    def f(a, /, b=1.0, *args, c=2.0, **others):
+        return (others["z"] + others["a"] * b + c) * a**3 + sum(others.values()) * a
+
+    return gradient(f, x, z=x * x, c=x, a=2.0)[0] + hvp(f, x, 1.0, z=x, a=3.0)
+
+
+@at(ARRAY)
+def of_more_arguments_beside_writes(a):
+    def f(t, s, k=1.0):
+        return np.sum(t**3 * a) * s * k
+
+    found = np.zeros(3)
+    found[0] = np.sum(hvp(f, a, a * 2.0, a[0]) * a)
+    found[1] = np.sum(hessian(f, a, a[1], k=a[2]))
+    found[2] = np.sum(jacobian(lambda s, t: t * s, a[1], a))
+    return found[0] * found[2] + found[1]
+
+
+def quartic(q):
+    return np.sum(q**4)
+
+
+@at(ARRAY)
+def newton_in_a_loop(a):
+    q = a * 0.5
+    for _ in range(2):
+        q = q - 0.1 * np.linalg.solve(hessian(quartic, q) + 2.0 * np.eye(3), a)
+    return np.sum(q**2)
+
+
 @at(0.6)
 def third_order(x):
     return gradient(lambda y: gradient(lambda z: math.sin(z) * x * y, y)[0] * y, x)[0]

@@ -364,3 +364,22 @@ def slices_of_tuples(x, y, n):
     while len(moved) > 1:
         moved = (moved[0] * moved[1] + x, *moved[2:])
     return turned[0] * first[1] + backwards[0] * moved[0] * y
+
+
+@program(0.7, 3, features="rows in a tuple")
+def rows_in_a_tuple(x, n):
+    rows = tuple([x * k, x] for k in range(n))
+    total = sum([rows[i][1] ** 2 for i in range(n)])
+    for row in rows:
+        total += row[1] * row[0]
+    return total
+
+
+@program({"a": [0.3, 2.0], "b": [1.0, 0.5]}, features="rows that are the values of a dict")
+def rows_of_a_dict(table):
+    rows = table.values()
+    total = 0.0
+    for i in range(2):
+        for row in rows:
+            total += row[i] ** 2 * (i + 1)
+    return total + sum([row[0] * row[1] for row in rows])

@@ -125,3 +125,17 @@ def rows_until_a_negative_one(A):
                 return out[0] * b
             out.append(a * b)
     return out[0]
+
+
+class Gain:
+    def __init__(self, k):
+        self.k = k
+
+
+@program(LISTS, V3, Gain(0.7), features="a row that is written, rows as a whole, beside an object")
+def a_row_is_written_and_all_are_read(rows, v, gain):
+    rows[0][-1] -= 0.2 * gain.k
+    total = 0.0
+    for row, a in zip(rows, v):
+        total += a * row[0] * row[2]
+    return total * gain.k
