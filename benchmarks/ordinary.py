@@ -42,7 +42,7 @@ from benchmarks.ordinary_checks import Differences
 from benchmarks.ordinary_programs import Program
 from microgradpy import cache_clear, grad
 
-SUBJECTS = ("mechanics", "containers", "statistics", "algebra", "networks", "finance")
+SUBJECTS = ("mechanics", "containers", "statistics", "algebra", "networks", "finance", "fields", "machines")
 MODULES: tuple[ModuleType, ...] = tuple(importlib.import_module(f"benchmarks.ordinary_programs_{name}") for name in SUBJECTS)
 PROGRAMS: tuple[Program, ...] = tuple(program for module in MODULES for program in module.PROGRAMS)
 HIGHEST, MEDIAN = 6.0, 4.0  # what the ratios are to be at most: each of them, and their median

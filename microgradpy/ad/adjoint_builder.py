@@ -96,6 +96,8 @@ class AdjointBuilder(Selections):
     slices: Mapping[Var, tuple[Var, int]] = field(default_factory=dict, kw_only=True)
     numbered: frozenset[Var] = field(default=frozenset(), kw_only=True)
     """Tuples of numbers that loops run over, and that are only read: their cotangents are lists."""
+    items_run_over: frozenset[Var] = field(default=frozenset(), kw_only=True)
+    """The items that loops take of lists of numbers, or of tuples with numbers."""
     passed: Mapping[Var, int] = field(default_factory=dict, kw_only=True)
     """What is returned, with how many of its last parts are lists that the function was given and has written into: the
     caller hands their cotangents over, to be written into."""
@@ -330,6 +332,8 @@ class AdjointBuilder(Selections):
         """Whether this is a tuple of numbers of which nobody asks what was not read: it was made here, or is an item of a list
         of such tuples, to whose cotangent only what was read is added."""
         made = self.made.get(container)
+        if container in self.items_run_over:
+            return is_tuple_with_numbers(self.kind(container))
         if made is None or not is_tuple_with_numbers(self.kind(container)):
             return False
         if made.callee != operator_constant("getitem"):

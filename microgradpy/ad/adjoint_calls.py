@@ -41,6 +41,7 @@ from microgradpy.ad.selections import as_value
 from microgradpy.ad.zeros import makes_selection, note_selection, undo_keeping_zeros
 from microgradpy.ir.kinds import (
     BOOL,
+    COMPLEX,
     FLOAT,
     INT,
     UNKNOWN,
@@ -56,8 +57,11 @@ from microgradpy.ir.kinds import (
     cotangents_of,
     holds_arrays,
     holds_numbers,
+    is_basic_index,
     is_items,
+    is_mask,
     is_numeric,
+    is_real_scalar,
     is_tuple_of_numbers,
 )
 from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, function_constant, operator_constant
@@ -66,6 +70,7 @@ from microgradpy.rules.results import fitting, is_users_rule
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.runtime.zeros import run_keeping_zeros
 from microgradpy.tangents import arithmetic
+from microgradpy.tangents.overlap import bars_stored
 from microgradpy.tangents.strong_zeros import cotangent_if
 
 
@@ -251,8 +256,7 @@ def _undo_structure(
         case Replaced():
             _undo_replaced(adjoint, call, cotangent)
         case Attribute(target=target, name=name):
-            part = adjoint.helper(run_time.attribute_cotangent, target, Const(name), cotangent)
-            adjoint.accumulate(target, part)
+            adjoint.accumulate(target, _bar_of_attribute(adjoint, target, name, cotangent))
         case Item(container=container, index=index):
             adjoint.accumulate_item(arithmetic.add_item, container, index, cotangent)
         case Iterated():
@@ -264,6 +268,14 @@ def _undo_structure(
             raise AssertionError("a write where writes are not tracked")
         case _:
             assert_never(call)
+
+
+def _bar_of_attribute(adjoint: AdjointBuilder, target: Value, name: str, cotangent: Value) -> Value:
+    """The cotangent of something of which an attribute was read; of a complex number its real or imaginary part."""
+    if adjoint.kind(target) != COMPLEX or not is_real_scalar(adjoint.kind(cotangent)) or name not in ("real", "imag"):
+        return adjoint.helper(run_time.attribute_cotangent, target, Const(name), cotangent)
+    parts = (cotangent, Const(0.0)) if name == "real" else (Const(0.0), cotangent)
+    return adjoint.operation(function_constant(complex), parts, kinds=(COMPLEX,))[0]
 
 
 def _field_of(adjoint: AdjointBuilder, cotangent: Value, place: Field) -> Value:
@@ -429,8 +441,12 @@ def _undo_replaced(adjoint: AdjointBuilder, call: Replaced, cotangent: Value) ->
 
 def _undo_replaced_in_array(adjoint: AdjointBuilder, call: Replaced, cotangent: Value) -> None:
     bars = adjoint.buffer(adjoint.dense(cotangent, call.result))
-    part = adjoint.call(operator_constant("getitem"), (bars, *call.indices))
-    if not isinstance(adjoint.kind(part), Scalar):
+    (index,) = call.indices
+    if is_basic_index(adjoint.kind(index)) or is_mask(adjoint.kind(index)):
+        part = adjoint.call(operator_constant("getitem"), (bars, index))
+    else:
+        part = adjoint.helper(bars_stored, bars, index, kind=Array(None))
+    if is_basic_index(adjoint.kind(index)) and not isinstance(adjoint.kind(part), Scalar):
         part = adjoint.own(part)
     emptied = adjoint.stored(bars, call.indices, Const(0.0), None)
     adjoint.accumulate(call.item, adjoint.helper(arithmetic.unbroadcast, part, call.item))

@@ -77,6 +77,7 @@ def builder_for(primal: Primal, services: Halves) -> AdjointBuilder:
             made=made,
             keeps_zeros=services.keeps_zeros,
             rows=_rows(primal),
+            items_run_over=_items_run_over(primal),
             numbered=_numbered(primal),
             slices=_slices(primal),
         )
@@ -112,6 +113,13 @@ def _rows(primal: Primal) -> dict[Var, tuple[Var, Value]]:
                 if kind.name == "dict" or index == INT:
                     found[row] = rows, place
     return found
+
+
+def _items_run_over(primal: Primal) -> frozenset[Var]:
+    """The items that loops take of lists of numbers, or of tuples with numbers."""
+    kinds = primal.function.kinds
+    found = (call for call in primal.calls.values() if isinstance(call, Iterated) and isinstance(call.source, Var))
+    return frozenset(call.result for call in found if holds_numbers(kinds[call.source]))  # type: ignore[index]
 
 
 def _numbered(primal: Primal) -> frozenset[Var]:

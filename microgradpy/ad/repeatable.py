@@ -41,6 +41,7 @@ _OF_ARRAYS = frozenset((
     "size", "squeeze", "std", "sum", "swapaxes", "take", "tolist", "trace", "transpose", "var",
 ))  # fmt: skip
 """Attributes and methods of arrays that only compute."""
+_OF_CONTAINERS = frozenset(("index", "count", "copy", "get", "keys", "values", "items"))
 
 
 def is_repeatable(function: Function) -> bool:
@@ -64,10 +65,12 @@ def _calls_unit(statement: Statement) -> bool:
 
 
 def _reads_array(op: Op, kinds: Mapping[Var, Kind]) -> bool:
-    """Whether an operation reads an attribute of an array, or a method that writes nothing."""
+    """Whether an operation reads an attribute of an array, or a method of one, or of a list or dict, that writes nothing."""
     match op:
         case Op(callee=Const(value=callee), arguments=(target, Const(value=str(name)))) if callee is getattr:
-            return isinstance(_kind(target, kinds), Array) and name in _OF_ARRAYS
+            kind = _kind(target, kinds)
+            is_list = isinstance(kind, Sequence) and _is_proven(kind) and name in _OF_CONTAINERS
+            return is_list or (isinstance(kind, Array) and name in _OF_ARRAYS)
     return False
 
 

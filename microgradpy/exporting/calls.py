@@ -109,7 +109,7 @@ def needs_run(value: Any) -> bool:
 _OF_ARRAYS = ("microgradpy.state.array_shadows", "microgradpy.state.array_memory")
 _STEPS = (
     *(undo.take_item, undo.add_item, undo.is_view),
-    *(arrays.check_store, arrays.taken_item, arrays.has_repeats, arrays.winners),
+    *(arrays.check_store, arrays.taken_item),
 )
 
 

@@ -418,8 +418,8 @@ def with_item(kind: Kind, indices: tuple[Kind, ...], item: Kind) -> Kind | None:
             return Sequence("list", join_items(kind.item, after))
         case Sequence(name="dict", item=before, keys=keys) if not inner and is_key(index):
             return Sequence("dict", join(before, list_of((item,)).item), (), join(keys, index))
-        case Array(ndim=int(), dtype="float") if not inner and is_real(item) and is_basic_index(index):
-            return kind
+        case Array(ndim=int(), dtype="float") if not inner and is_real(item):
+            return kind if is_basic_index(index) or is_picking_index(index) else None
     return None
 
 
@@ -455,6 +455,27 @@ def is_basic_index(kind: Kind) -> bool:
     """Proven to be an index of an array that means each entry at most once: whole numbers and slices."""
     items = kind.items if isinstance(kind, TupleOf) else (kind,)
     return all(item == INT or (isinstance(item, Inert) and item.name == "slice") for item in items)
+
+
+def is_picking_index(kind: Kind) -> bool:
+    """Proven to be an index of an array that gives a copy of entries: whole numbers, slices and the like, with a list or array
+    of whole numbers or truth values among them."""
+    items = kind.items if isinstance(kind, TupleOf) else (kind,)
+    return any(map(_picks, items)) and all(_picks(item) or item == INT or isinstance(item, Inert) for item in items)
+
+
+def is_mask(kind: Kind) -> bool:
+    """Proven to be an array of truth values, which means no entry twice."""
+    return isinstance(kind, Array) and kind.dtype == "bool"
+
+
+def _picks(kind: Kind) -> bool:
+    match kind:
+        case Array(ndim=int() as ndim, dtype="int" | "bool"):
+            return ndim > 0
+        case Sequence(name="list", item=item):
+            return item in (INT, BOOL)
+    return False
 
 
 def join(a: Kind, b: Kind) -> Kind:

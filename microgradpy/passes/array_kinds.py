@@ -12,6 +12,7 @@ from typing import Any
 from microgradpy.ir.axes import Axes, shortened, term
 from microgradpy.ir.input_kinds import slice_kind_of
 from microgradpy.ir.kinds import (
+    BOOL,
     INT,
     UNKNOWN,
     WHOLE_SLICE,
@@ -175,3 +176,20 @@ def adjoint(arguments: Arguments, known: Known) -> Kind:
         return UNKNOWN
     axes = axes_of(matrix)
     return Array(matrix.ndim, matrix.dtype, (*axes[:-2], axes[-1], axes[-2]))
+
+
+def mesh(arguments: Arguments, known: Known) -> Kind:
+    """np.ix_(rows, columns)"""
+    whole = all(item_kind(each) in (INT, BOOL) for each in arguments)
+    return TupleOf((Array(len(arguments), "int"),) * len(arguments)) if whole else UNKNOWN
+
+
+def places_in(arguments: Arguments, known: Known) -> Kind:
+    """np.nonzero(x)"""
+    (array,) = arguments
+    return TupleOf((Array(1, "int"),) * array.ndim) if isinstance(array, Array) and array.ndim else UNKNOWN
+
+
+def places_of_diagonals(arguments: Arguments, known: Known) -> Kind:
+    """np.triu_indices(n, k)"""
+    return TupleOf((Array(1, "int"),) * 2)

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from microgradpy.ir.kinds import FLOAT, Array, Kind, Numeric, Scalar, is_real, is_real_scalar
+from microgradpy.ir.kinds import COMPLEX, FLOAT, Array, Kind, Numeric, Scalar, is_real, is_real_scalar
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
 from microgradpy.tangents.casts import made_of_bar
@@ -68,6 +68,8 @@ def expand(function: object, arguments: tuple[Value, ...], builder: Emitting, hi
 
 def _unbroadcast(builder: Emitting, hint: Hint, cotangent: Value, operand: Value) -> Value | None:
     given, wanted = builder.kind(cotangent), builder.kind(operand)
+    if given == COMPLEX and is_real_scalar(wanted):
+        return builder.operation(_GETATTR, (cotangent, Const("real")), kinds=(FLOAT,), hints=(hint,))[0]
     if not isinstance(given, Array) or not is_real(given):
         return None
     if is_real_scalar(wanted):
@@ -118,6 +120,12 @@ def _factors(builder: Emitting, product: Value) -> tuple[Value, Value] | None:
 
 def _method(builder: Emitting, owner: Value, name: str) -> Value:
     return builder.operation(_GETATTR, (owner, Const(name)))[0]
+
+
+def _conjugate(builder: Emitting, hint: Hint, x: Value) -> Value | None:
+    if builder.kind(x) != COMPLEX:
+        return None
+    return builder.operation(_method(builder, x, "conjugate"), (), kinds=(COMPLEX,), hints=(hint,))[0]
 
 
 # Numbers that were repeated to an array
@@ -248,6 +256,7 @@ def _outer(builder: Emitting, hint: Hint, column: Value, row: Value, like: Value
 _EXPANSIONS: dict[Any, Callable[..., Value | None]] = {
     unbroadcast: _unbroadcast,
     made_of_bar: _made_of_bar,
+    conj: _conjugate,
     expand_reduced: _expand_reduced,
     operator.mul: _product,
     power_base_bar: _power_base_bar,

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.ir.kinds import Array, Inert, Kind, Optional, Scalar, Unknown, is_real, is_real_scalar, present
+from microgradpy.ir.kinds import COMPLEX, Array, Inert, Kind, Optional, Scalar, Unknown, is_real, is_real_scalar, present
 from microgradpy.ir.nodes import Const, Value
 from microgradpy.tangents.arithmetic import conj, floating, own, real_like, unbroadcast
 from microgradpy.tangents.memory_order import order_of_reading
@@ -52,7 +52,8 @@ def _fold_floating(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | Non
 def _fold_unbroadcast(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | None:
     cotangent, operand = arguments
     given, wanted = kind_of(cotangent), present(kind_of(operand))  # Python has refused None by then
-    if is_real_scalar(given) and is_real_scalar(wanted):
+    is_number = is_real_scalar(given) or given == COMPLEX
+    if is_number and ((is_real_scalar(wanted) and given != COMPLEX) or wanted == COMPLEX):
         return cotangent
     if isinstance(given, Array) and isinstance(wanted, Array) and given.shape and given.shape == wanted.shape:
         return cotangent if is_real(given) or wanted.dtype == "complex" else None

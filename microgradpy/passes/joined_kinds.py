@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 
 from microgradpy.ir.axes import Axes, Axis, constant_length, together
 from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Array, Kind, Scalar, Sequence, TupleOf, entries_of, is_numeric
@@ -154,6 +155,28 @@ def at_least_2d(array: Array) -> Array:
 
 def as_columns(array: Array) -> Array:
     return array if array.ndim and array.ndim > 1 else Array(2, array.dtype, (*axes_of(at_least_1d(array)), 1))
+
+
+def blocks(call: Given) -> Kind:
+    """np.block(parts): of the highest rank there is, and at least of that of the lists in lists"""
+    depth, arrays = _in_blocks(call.kind("arrays"))
+    if not depth or not all(isinstance(each, Array | Scalar) for each in arrays):
+        return UNKNOWN
+    ranks = [each.ndim if isinstance(each, Array) else 0 for each in arrays]
+    dtypes = (dtype_of(each) for each in arrays)
+    return NUMERIC if None in ranks else Array(max(depth, *ranks), widest(*dtypes))  # type: ignore[type-var]
+
+
+def _in_blocks(kind: Kind) -> tuple[int, tuple[Kind, ...]]:
+    """How deep lists of lists are, and what is in them."""
+    match kind:
+        case TupleOf(items=(_, *_) as items):  # a display, as NumPy takes no tuples
+            depths, arrays = zip(*map(_in_blocks, items), strict=True)
+            return depths[0] + 1, tuple(chain.from_iterable(arrays))
+        case Sequence(name="list", item=item):
+            depth, within = _in_blocks(item)
+            return depth + 1, within
+    return 0, (kind,)
 
 
 def appended(call: Given) -> Kind:

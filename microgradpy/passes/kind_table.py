@@ -118,6 +118,7 @@ _TABLE: list[tuple[Any, ...]] = [
     (joined_kinds.concatenated, "arrays axis=0 out=None! dtype=None! casting~", np.concatenate),
     (joined_kinds.stacked, "arrays axis=0 out=None! dtype=None! casting~", np.stack),
     (joined_kinds.joined_as(joined_kinds.at_least_1d, lambda rank: min(rank - 1, 1)), "tup dtype=None! casting~", np.hstack),
+    (joined_kinds.blocks, "arrays", np.block),
     (joined_kinds.joined_as(joined_kinds.at_least_2d, lambda rank: 0), "tup dtype=None! casting~", np.vstack),
     (joined_kinds.joined_as(joined_kinds.as_columns, lambda rank: 1), "tup", np.column_stack),
     (joined_kinds.appended, "arr values axis=None", np.append),

@@ -501,6 +501,9 @@ def _table() -> dict[Any, _Entry | _Declared]:
     put(number_kinds.where, 3, np.where)
     put(array_kinds.item, 2, operator.getitem)
     put(array_kinds.attribute, 2, getattr)
+    put(array_kinds.mesh, _ANY, np.ix_)
+    put(array_kinds.places_in, 1, np.nonzero)
+    put(array_kinds.places_of_diagonals, _ANY, np.tril_indices, np.triu_indices, np.tril_indices_from, np.triu_indices_from)
     put(array_kinds.adjoint, 1, adjoint)
     for rule, parameters, callees in rows():
         table.update(dict.fromkeys(callees, _Declared(rule, parameters)))

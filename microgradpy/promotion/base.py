@@ -132,6 +132,8 @@ class Walk(ABC):
         self.read_from: dict[Value, tuple[ListOf, int]] = {}
         """The items of lists in sight, with how deep in them they are."""
         self.read_from_dict: dict[Value, ListOf] = {}
+        self.picked: dict[Value, Location] = {}
+        """Copies of the entries of arrays that indices have picked, and where."""
         self.fresh: dict[Value, Origin] = {}
         """The results of calls that nobody else has, with where they are made."""
         self.arrays_made: set[Origin] = set()
@@ -158,6 +160,8 @@ class Walk(ABC):
         self.tests: dict[Value, Present] = {}
         """The conditions that ask this of numbers."""
         self.asked_only: frozenset[Var] = frozenset()
+        self.at_once: frozenset[Var] = frozenset()
+        """Those that are asked once, before anything else is done."""
         self.undecided: dict[Value, tuple[Any, Any]] = {}
         """What a loop carries that is None where it begins, with the loop and the key."""
         self.either: dict[Value, tuple[Value, ...]] = {}

@@ -14,8 +14,9 @@ from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
+from microgradpy.frontend.generators import iterator_of
 from microgradpy.ir.kinds import Sequence
-from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var
+from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var, operator_constant
 from microgradpy.promotion import classes, keying
 from microgradpy.promotion.class_members import member_of_class
 from microgradpy.promotion.comparing import COMPARE, compared, instance, is_among
@@ -26,7 +27,7 @@ from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks, Writ
 from microgradpy.promotion.functions import Named, is_followed
 from microgradpy.promotion.held import WRITING, check_item_written
 from microgradpy.promotion.inlining import Inlining, is_only_in_sight
-from microgradpy.promotion.iterated import iterated
+from microgradpy.promotion.iterated import delegate, iterated
 from microgradpy.promotion.object_keys import check_dict_asked, may_be_key
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.partials import new_partial, partial_of_module
@@ -62,7 +63,7 @@ from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import Grouped, Keyed, Nested
 from microgradpy.runtime.keys import constant_key
 from microgradpy.runtime.making import tie
-from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.suspension import delegate_to, is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
 
 _NUMBERED = (Element, AnyOf, Packed)
@@ -251,6 +252,10 @@ class Calls(Inlining):
 
     def takes_apart(self, op: Op, known: Known, frame: Frame) -> bool:
         """Take an object, or a tuple that was made in sight, apart; whether it is one."""
+        if isinstance(known, Object) and known.cls in LISTS:
+            results = tuple(self.define(result, frame) for result in op.results)
+            self.add(replace(op, arguments=(self.plain(known, shows=False, hands=False),), results=results))
+            return True
         if isinstance(known, Object):
             self.unpack(op, known, frame)
             return True
@@ -295,8 +300,8 @@ class Calls(Inlining):
                 return self.inline(op, function, (cls, *arguments), keywords, frame, origin)
             case Object() | Element():
                 return self.call_object(op, callee, arguments, keywords, frame)
-            case Const(value=function) if function is tie:
-                return self.tied(op, arguments, frame)
+            case Const(value=types.FunctionType() as function) if function in _OF_FRONT_END:
+                return _OF_FRONT_END[function](self, op, arguments, frame)
             case Const(value=function) if op.payload != RAISED:
                 found = self.of_library(op, function, arguments, keywords, frame)
                 if found is not None:
@@ -315,6 +320,14 @@ class Calls(Inlining):
         self.check_there(callee)
         function = self.member_function(callee, "__call__")
         return self.inline(op, function, (callee, *arguments), keywords, frame, origin_of(callee))
+
+    def run_over_by(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """What a generator expression gets to run over, which is in sight if that is."""
+        source, function = arguments
+        found = iterated(self, op, (source,), frame)
+        if found is not None and function in self.fresh:
+            raise Writes(self.fresh[function])  # type: ignore[index]
+        return found if isinstance(function, Closure) else None
 
     def check_called(self, callee: Known, given: tuple[Known, ...]) -> None:
         """Let functions that are made inside be in sight where one of them is called; or one, if it yields or is given what is
@@ -353,10 +366,12 @@ class Calls(Inlining):
     ) -> Known | None:
         """A call that may give something in sight."""
         function = callee.value
+        if function in OUT_OF_PLACE and (changed := self.in_place(op, arguments, frame)) is not None:
+            return changed
         if function is caught and arguments[0] in self.caught:
             return self.caught[arguments[0]]  # type: ignore[index]
         self.check_call(function, (*arguments, *keywords.values()))
-        if (*frame.path, op.results[0]) in self.facts.kept:
+        if (*frame.path, op.results[0]) in self.facts.kept and function is not iter:  # which may be two things
             return None
         if isinstance(function, types.BuiltinFunctionType) and function in _OF_VALUES and not keywords:
             return _OF_VALUES[function](self, op, arguments, frame)
@@ -420,6 +435,9 @@ class Calls(Inlining):
         is_method = function is getattr and isinstance(given[1], Const) and given[1].value in keying.WRITING
         if not given or is_thing(given[0]) or not (is_method or function in (operator.setitem, operator.delitem)):
             return
+        read = self.kinds.builder.producers.get(given[0]) if isinstance(given[0], Var) else None
+        if read is not None and read.callee == operator_constant("getitem") and self.is_dict_made(read.arguments[0]):
+            self.check_written(read.arguments[0])
         place: Any = self.read_from_dict.get(given[0])  # type: ignore[arg-type]
         if place is None and given[0] in self.read_from:
             items = self.read_from[given[0]][0]  # type: ignore[index]
@@ -463,6 +481,8 @@ class Calls(Inlining):
         if is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
         given, origin = (*arguments, *keywords.values()), (*frame.path, op.results[0])
+        for each in given if is_followed(function, self.function) else ():
+            self.check_given(each)
         if origin not in self.facts.kept and self.is_better_here(function, given):
             self.helped = True
             return self.inline(op, function, arguments, keywords, frame, origin)
@@ -537,6 +557,12 @@ _OF_VALUES: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | No
     iter: iterated,
 }
 """What gives something in sight for values."""
+_OF_FRONT_END: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]] = {
+    tie: Calls.tied,
+    delegate_to: delegate,
+    iterator_of: Calls.run_over_by,
+}
+"""What lowering calls."""
 _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]] = {
     getattr: Calls.read_attribute,
     setattr: Calls.write_attribute,

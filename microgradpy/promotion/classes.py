@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import enum
 import types
 import weakref
 from collections.abc import Iterator, Mapping
@@ -101,7 +102,8 @@ def is_constant(found: Any) -> bool:
 
 def is_field(found: Any) -> bool:
     """Whether reading and writing an attribute means the object's own, for what its class has under that name."""
-    return found is ABSENT or isinstance(found, types.MemberDescriptorType) or is_constant(found) or type(found) is tuple
+    is_own = found is ABSENT or isinstance(found, types.MemberDescriptorType)
+    return is_own or is_constant(found) or type(found) is tuple or isinstance(found, enum.Enum)
 
 
 def takes(cls: type, found: Any) -> bool:

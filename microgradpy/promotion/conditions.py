@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from microgradpy.ir.nodes import Const, If, Region, Value, Var, While, Yield
-from microgradpy.ir.traversal import regions, terminator_values, uses
+from microgradpy.ir.traversal import regions, terminator_values, uses, walk
 from microgradpy.promotion.places import Known, Table
 
 Fact = Value | tuple[Table, Value, str]
@@ -54,3 +55,34 @@ def present_after(tests: Mapping[Value, Present], condition: Value, then: Known,
     if then == condition or then == Const(True):
         refused = present_where(tests, condition, False) | present_where(tests, orelse, False)
     return held, refused
+
+
+def asked_at_once(body: Region) -> frozenset[Var]:
+    """The results of branches that are asked once, whether they are true, before anything else is done."""
+    inner = [region for statement in walk(body) for region in regions(statement)]
+    counts = Counter(value for statement in walk(body) for value in uses(statement))
+    counts.update(value for region in (body, *inner) for value in terminator_values(region.terminator))
+    found: set[Var] = set()
+    _note_at_once(body, frozenset(), counts, found)
+    return frozenset(found)
+
+
+def _note_at_once(region: Region, yielded: frozenset[int], counts: Mapping[Value, int], found: set[Var]) -> None:
+    """The same of a region of which the values in some places are asked as soon as it ends."""
+    ends = terminator_values(region.terminator) if isinstance(region.terminator, Yield) else ()
+    following = (*region.statements[1:], None)[: len(region.statements)]
+    for statement, after in zip(region.statements, following, strict=True):
+        if not isinstance(statement, If):
+            for inner in regions(statement):
+                is_condition = isinstance(statement, While) and inner is statement.condition
+                _note_at_once(inner, frozenset((0,)) if is_condition else frozenset(), counts, found)
+            continue
+        places = set()
+        for place, result in enumerate(statement.results):
+            is_next = isinstance(after, If) and after.condition == result
+            is_last = after is None and any(value == result and number in yielded for number, value in enumerate(ends))
+            if counts[result] == 1 and (is_next or is_last):
+                places.add(place)
+                found.add(result)
+        for arm in (statement.then, statement.orelse):
+            _note_at_once(arm, frozenset(places), counts, found)

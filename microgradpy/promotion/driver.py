@@ -35,6 +35,7 @@ from microgradpy.promotion.functions import Lower, is_followed, is_in_file
 from microgradpy.promotion.held import WRITING
 from microgradpy.promotion.library import may_be_written
 from microgradpy.promotion.names import statements_of
+from microgradpy.promotion.partials import has_captured_functions
 from microgradpy.promotion.parts import Variable
 from microgradpy.promotion.places import Frame, Part
 from microgradpy.promotion.stores import makes_array
@@ -61,7 +62,7 @@ def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
     match statement.callee.value:
         case types.FunctionType() as callee:
             is_given = any(isinstance(each, Const) and is_function(each.value) for each in statement.arguments)
-            return is_given or _callee_makes_memory(function, callee)
+            return is_given or has_captured_functions(callee) or _callee_makes_memory(function, callee)
         case type() as cls:
             return is_in_sight(cls) or is_record(cls) or cls is functools.partial
         case function if function is new_cell:

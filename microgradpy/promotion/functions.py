@@ -38,11 +38,12 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.traversal import regions, terminators, walk
 from microgradpy.promotion import classes, iterated
 from microgradpy.promotion.class_members import defaults_of
-from microgradpy.promotion.conditions import asked_only
+from microgradpy.promotion.conditions import asked_at_once, asked_only
 from microgradpy.promotion.findings import Escapes, Facts, Origin, Recurs, Writes
 from microgradpy.promotion.library import is_text, placed
 from microgradpy.promotion.modules import called_at, module_of, of_module
 from microgradpy.promotion.names import gathered_by_dict
+from microgradpy.promotion.partials import captured_by, cells_of, constant_in
 from microgradpy.promotion.places import Closure, DictOf, Display, Frame, Generator, Known, Part, is_thing
 from microgradpy.promotion.recursion import Recursion, call_recursive
 from microgradpy.promotion.walker import Walker
@@ -135,14 +136,17 @@ class Functions(Walker):
             ir = replace(ir, body=called_at(ir.body, where))
         given = bind_inputs(function, arguments, keywords, defaults_of(function))  # type: ignore[arg-type]
         captured: dict[Var, Known] = {}
-        for var, cell in zip(ir.captured, function.__closure__ or (), strict=True):
-            if var.hint != "__class__":
+        for var, (name, cell) in zip(ir.captured, cells_of(function).items(), strict=True):
+            found = constant_in(cell) if name != "__class__" else Const(cell.cell_contents, name, cell.cell_contents)
+            if found is None:
                 raise Escapes(origin)
-            captured[var] = Const(cell.cell_contents, "__class__", cell.cell_contents)
+            if name != "__class__":
+                self.checks.append((captured_by(function), name, found.value))
+            captured[var] = found
         if given is None:
             raise Escapes(origin)
-        found = (self.packed(each, origin, where) if isinstance(each, Packed) else each for each in given)
-        return ir, captured | {parameter.var: known for parameter, known in zip(ir.parameters, found, strict=True)}
+        items = (self.packed(each, origin, where) if isinstance(each, Packed) else each for each in given)
+        return ir, captured | {parameter.var: known for parameter, known in zip(ir.parameters, items, strict=True)}
 
     def packed(self, given: Packed, origin: Origin, where: Location) -> Known:
         """What a variadic parameter gets."""
@@ -356,6 +360,7 @@ class Functions(Walker):
         if region is None:
             raise Escapes(origin)
         self.asked_only |= asked_only(region)
+        self.at_once |= asked_at_once(region)
         self.gathered_by_dict |= gathered_by_dict(region)
         for statement in region.statements:
             self.statement(statement, inner)

@@ -19,6 +19,8 @@ from microgradpy.promotion.class_members import defaults_in, is_function
 from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.functions import as_expression, is_followed
 from microgradpy.promotion.methods import Methods
+from microgradpy.promotion.modules import module_of
+from microgradpy.promotion.partials import has_captured_functions
 from microgradpy.promotion.places import (
     AnyOf,
     ClassMethod,
@@ -54,7 +56,16 @@ class Inlining(Methods):
         """Whether a function that gets nothing in sight is written where it is called."""
         is_better = self.is_better_here(function, (*arguments, *named)) or throws(self, function)
         self.helped |= is_better
-        return is_better or self.is_factory(function)
+        return is_better or self.is_factory(function) or self.is_decorated(function)
+
+    def is_decorated(self, function: types.FunctionType) -> bool:
+        """Whether a function has captured the one that it calls, and may be written where it is called."""
+        if not has_captured_functions(function) or is_generator(function.__code__) or rrule.has(function):
+            return False
+        is_users = function.__globals__ is self.function.__globals__ or module_of(function) is not None
+        is_here = is_users and self.is_small(function)
+        self.helped |= is_here
+        return is_here
 
     def is_better_here(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
         """Whether a function would be slower as a unit of its own."""

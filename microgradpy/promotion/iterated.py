@@ -15,16 +15,33 @@ import types
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.nodes import Each, Enumerate, For, Location, Op, Var, fresh, function_constant
+from microgradpy.ir.nodes import (
+    Break,
+    Const,
+    Each,
+    Enumerate,
+    For,
+    If,
+    Location,
+    Op,
+    Opcode,
+    Region,
+    Var,
+    While,
+    Yield,
+    fresh,
+    function_constant,
+)
 from microgradpy.ir.rewrite import map_items
 from microgradpy.ir.traversal import item_sources, item_variables
 from microgradpy.promotion import library
 from microgradpy.promotion.classes import is_record
-from microgradpy.promotion.findings import Escapes
+from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.places import Element, Frame, Generator, Iterated, Known, Object, Part, origin_of
 from microgradpy.runtime import written_out
 from microgradpy.runtime.keyed import CLASSES
-from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.queues import Steps
+from microgradpy.runtime.suspension import advance, is_generator
 
 _ITER = function_constant(iter)
 
@@ -32,14 +49,24 @@ _ITER = function_constant(iter)
 def iterated(walker: Any, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
     """What `iter(items)` gives, if it is in sight."""
     origin = (*frame.path, op.results[0])
-    if len(arguments) != 1 or origin in walker.facts.kept:
+    if len(arguments) != 1:
         return None
     (source,) = arguments
+    if origin in walker.facts.kept:
+        return by_steps(walker, op, source, origin, frame)
     if isinstance(source, Generator | Iterated):
         return source
     if is_own(source):
         return walker.iterator_of(source, op.results[0], op.where, frame)  # type: ignore[no-any-return]
     return Iterated(origin, source, walker.loop, len(walker.trying)) if walker.is_run_over(source) else None
+
+
+def by_steps(walker: Any, op: Op, source: Known, origin: Origin, frame: Frame) -> Known | None:
+    """The iterator of what has places as an object, where it is asked in another way than by one loop."""
+    made_at = (*origin, Steps.__name__)
+    if walker.facts.beside_writes or made_at in walker.facts.kept or not walker.has_places(source):
+        return None
+    return walker.construct(op, Const(Steps, Steps.__name__, Steps), Steps, (source,), {}, frame, made_at)  # type: ignore[no-any-return]
 
 
 def is_own(known: Known) -> bool:
@@ -98,3 +125,29 @@ def with_iterators(walker: Any, statement: For, frame: Frame) -> For | None:
     if not changed:
         return None
     return replace(statement, items=map_items(statement.items, lambda value: changed.get(value, value)))
+
+
+# `yield from readings(n)` is `for item in readings(n): yield item`: nobody sends anything to a generator that a loop runs over.
+
+
+def delegate(walker: Any, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+    """What a generator delegates to, if that is in sight."""
+    return None if frame.step is None else iterated(walker, op, arguments, frame)
+
+
+def delegated(walker: Any, statement: While, frame: Frame) -> For | None:
+    """The loop of a `yield from` as one over what it delegates to; None if that is not in sight, or if somebody asks what it
+    has returned."""
+    match statement.body.statements:
+        case (
+            Op(callee=Const(value=callee), arguments=(steps, _)),
+            Op(callee=Opcode.UNPACK, results=(done, item)),
+            If(condition=asked, then=Region((), Break(values)), orelse=Region((), Yield(()))),
+            *rest,
+        ) if callee is advance and asked == done and item not in values:
+            if not isinstance(walker.known(steps, frame), Generator | Iterated):
+                return None
+            body = Region(tuple(rest), statement.body.terminator)
+            items = Each(steps, item)
+            return For(items, body, statement.parameters, statement.initial, statement.results, statement.where)
+    return None

@@ -25,6 +25,7 @@ from microgradpy.ir.nodes import (
     Items,
     Op,
     Opcode,
+    Region,
     Statement,
     Value,
     Var,
@@ -32,6 +33,7 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
+from microgradpy.ir.traversal import regions, walk
 from microgradpy.promotion.findings import HELD, Escapes, Keys, Origin, Shrinks
 from microgradpy.promotion.fusing import as_step, run_over
 from microgradpy.promotion.grouping import Grouping
@@ -59,6 +61,7 @@ from microgradpy.runtime.keyed import (
     TAKE_KEYS,
     Counted,
     Defaulted,
+    Grouped,
     Keyed,
     Members,
     Ordered,
@@ -138,7 +141,7 @@ class Keying(Grouping):
             for key, value in zip(op.arguments[::2], op.arguments[1::2], strict=True):
                 self.put_key(op, place, key, value, frame)
             return place
-        if place.cls in OF_CONTAINERS:
+        if place.cls in OF_CONTAINERS and not (place.cls is Grouped and of_pairs and self.are_of_new_lists(op.arguments[0])):
             raise Escapes(origin)
         if of_pairs:
             self.of_text(op, place, "fill", op.arguments, frame)
@@ -147,6 +150,14 @@ class Keying(Grouping):
             raise Escapes(origin)
         self.of_text(op, place, "take_in", (result,), frame)
         return place
+
+    def are_of_new_lists(self, pairs: Value) -> bool:
+        """Whether a comprehension has made pairs of keys and displays of lists, each of which is another list."""
+        loop = next((each for each in reversed(self.out) if isinstance(each, For) and pairs in each.results), None)
+        if loop is None or self.contents.get(loop.initial[loop.results.index(pairs)]) != ():
+            return False
+        inner = [region for each in walk(loop.body) for region in regions(each)]
+        return all(map(_puts_new_lists, (loop.body, *inner)))
 
     def dict_of_pairs(self, op: Op, pairs: ListOf, frame: Frame) -> Known | None:
         """`dict(pairs)`, of which the keys may be objects."""
@@ -436,3 +447,11 @@ class Keying(Grouping):
     def run_over_as_lists(self, statement: For, frame: Frame) -> dict[Value, Object]:
         found = super().run_over_as_lists(statement, frame)
         return {value: place for value, place in found.items() if place.cls not in KEYED}
+
+
+def _puts_new_lists(region: Region) -> bool:
+    """Whether what a region appends are tuples with lists that it has just made."""
+    made = {each.results[0]: each for each in region.statements if isinstance(each, Op) and each.results}
+    tuples = [made.get(each.arguments[1]) for each in made.values() if each.callee is Opcode.APPEND]  # type: ignore[arg-type]
+    lists = [made.get(each.arguments[-1]) for each in tuples if each is not None and each.callee is Opcode.TUPLE]  # type: ignore[arg-type]
+    return len(lists) == len(tuples) and all(each is not None and each.callee is Opcode.LIST for each in lists)

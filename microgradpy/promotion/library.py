@@ -210,6 +210,7 @@ _CHOICES: dict[Any, Choose] = {
     zip: _by_number({2: written_out.zipped, 3: written_out.zipped_three}),
     enumerate: _enumerate,
     itertools.chain: _by_number({2: written_out.chained, 3: written_out.chained_three}),
+    reversed: _by_number({1: written_out.backwards}, by_place=True),
     itertools.product: _product,
     itertools.combinations: _choosing({2: written_out.combinations_of_two, 3: written_out.combinations_of_three}),
     itertools.combinations_with_replacement: _choosing({2: written_out.combinations_with_itself}),
@@ -240,7 +241,8 @@ def class_for(function: Any, given: Given, named: Named, has_failed: Callable[[t
 
 def is_text(function: types.FunctionType) -> bool:
     """Whether a function is one of the library's texts, or a method of such a class."""
-    return any(function.__globals__ is vars(module) for module in (written_out, queues, arranged, heaps, keyed, dict_objects))
+    modules = (written_out, queues, arranged, heaps, keyed, dict_objects)
+    return any(function.__globals__ is vars(module) for module in modules)
 
 
 def may_be_written(op: Op) -> bool:

@@ -232,6 +232,8 @@ def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Holder]) 
 
     def of(value: Value) -> Value:
         known = walker.known(value, frame)
+        if isinstance(known, Picked) and known.numbers is value:
+            return value  # the numbers, which have the program's variable for the objects
         if isinstance(known, Object):
             raise Escapes(known.origin)
         if isinstance(known, ListOf) and known.of is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import operator
 import types
@@ -46,6 +47,7 @@ from microgradpy.promotion.places import (
 )
 from microgradpy.promotion.thrown import is_of_exceptions
 from microgradpy.runtime.keyed import CLASSES, FIELDS
+from microgradpy.runtime.queues import Steps
 
 NONE = Const(None)
 _BOOL, _GETATTR = function_constant(bool), function_constant(getattr)
@@ -55,12 +57,14 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
     **{getattr(operator, name): (f"__{name}__",) for name in _BINARY},
     **{getattr(operator, "i" + name): (f"__i{name}__", f"__{name}__") for name in _BINARY},
     **{getattr(operator, name): (f"__{name}__",) for name in ("neg", "pos", "lt", "le", "gt", "ge", "getitem", "setitem")},
-    **{function: (f"__{function.__name__}__",) for function in (abs, len, float)},
+    **{function: (f"__{function.__name__}__",) for function in (abs, len, float, next)},
 }
 """The methods that say what an operator means, in the order in which Python asks for them."""
 _SEQUENCES = ("__len__", "__getitem__", "__array__", "__array_ufunc__", "__float__")
 _BEHIND_FIELDS = (types.FunctionType, classmethod, staticmethod, functools.cached_property)
 """What an object's own attribute comes before, for what its class has under that name."""
+_OF_BUILTINS = (*CLASSES, Steps)
+"""What stands for objects of other classes."""
 _READ = (Row, View, Packed, Picked, Values)
 _REFLECTED = {getattr(operator, name): f"__r{name}__" for name in _BINARY}
 
@@ -69,11 +73,14 @@ class Objects(Functions):
     """`members` is what classes had under names."""
 
     members: dict[tuple[type, str], Any]
+    contents: dict[Value, tuple[Value, ...]]
 
     def operator(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """An operator on an object: a method of its class."""
         self.check_there(*arguments)
         first = arguments[0]
+        if function is next and self.generators:
+            raise Escapes(first_origin(arguments))  # a generator does not come to its end where an iterator does
         if isinstance(first, Object | Element):
             self.check_first(first, arguments[1:])
             if first.cls in CLASSES and len(arguments) > 1 and self.kinds.of(arguments[1]) != INT:
@@ -253,6 +260,9 @@ class Objects(Functions):
         """The value of a field that is not given."""
         if is_literal(each.default):
             return Const(each.default)
+        if isinstance(each.default, enum.Enum):
+            cls = type(each.default)
+            return Const(each.default, f"{cls.__name__}.{each.default.name}", cls)
         if each.default_factory is list:
             return self.new_list(op, each.name, place.origin)
         if is_tuple_of_literals(each.default):
@@ -281,6 +291,7 @@ class Objects(Functions):
             raise Escapes(origin)
         self.fields[place, CONTENTS] = result
         self.add(Op(Opcode.LIST, (), (result,), where=op.where))
+        self.contents[result] = ()
         return place
 
     @abstractmethod
@@ -489,7 +500,7 @@ class Objects(Functions):
     def is_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, cls = arguments
         self.check_there(target)
-        if is_of_function(target) or (isinstance(target, Object) and target.cls in CLASSES):
+        if is_of_function(target) or (isinstance(target, Object | Element) and target.cls in _OF_BUILTINS):
             raise Escapes(origin_of(target))  # type: ignore[arg-type]
         if isinstance(target, Object | Element) and isinstance(cls, Const) and type(cls.value) is type:
             self.members[target.cls, "__mro__"] = target.cls.__mro__
@@ -500,7 +511,7 @@ class Objects(Functions):
         """`type(target)`"""
         (target,) = arguments
         self.check_there(target)
-        is_own = isinstance(target, Object | Element) and target.cls not in CLASSES and not is_of_function(target)
+        is_own = isinstance(target, Object | Element) and target.cls not in _OF_BUILTINS and not is_of_function(target)
         return class_constant(target.cls) if is_own else None  # type: ignore[union-attr, arg-type]
 
     def unpack(self, op: Op, place: Object, frame: Frame) -> None:

@@ -1,14 +1,21 @@
-"""`functools.partial`: a call of one is a call of its function with what it was given before.
+"""`functools.partial`: a call of one is a call of its function with what it was given before. And functions that have captured
+others, as decorators make them: what they have captured is known, and looked at again.
 
     cube = partial(power, exponent=3)
     cube(x + t)                            power(x + t, exponent=3)
+
+    def non_negative(f):                   total += A * math.exp(-E / T)
+        def checked(*args):                if A * math.exp(-E / T) < 0:
+            result = f(*args)                  raise ValueError
+            ...
 """
 
 from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Mapping
+import weakref
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from microgradpy.ad.binding import is_literal
@@ -53,3 +60,58 @@ def partial_of_module(walker: Any, op: Op, frame: Frame) -> Partial | None:
 
 def _constant(value: Any) -> Const:
     return Const(value, value.__name__, value) if is_function(value) else Const(value)
+
+
+# Captured functions
+
+
+class Captured(Mapping[str, Any]):
+    """The variables that a function has captured, as a namespace to be looked at before code is used again."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self._function = weakref.ref(function)
+
+    def __getitem__(self, name: str) -> Any:
+        function = self._function()
+        assert function is not None
+        try:
+            return cells_of(function)[name].cell_contents
+        except ValueError:
+            raise KeyError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        function = self._function()
+        return iter(() if function is None else function.__code__.co_freevars)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+_known: weakref.WeakKeyDictionary[types.FunctionType, Captured] = weakref.WeakKeyDictionary()
+
+
+def cells_of(function: types.FunctionType) -> dict[str, types.CellType]:
+    return dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+
+def captured_by(function: types.FunctionType) -> Captured:
+    """The one namespace for what a function has captured."""
+    return _known.setdefault(function, Captured(function))
+
+
+def constant_in(cell: types.CellType) -> Const | None:
+    """What a variable is that holds a function or a class, a text or None, of which there is one; None of any other."""
+    try:
+        value = cell.cell_contents
+    except ValueError:  # it is not assigned
+        return None
+    if is_function(value):
+        return Const(value, value.__name__, value)
+    return Const(value) if value is None or type(value) is str else None
+
+
+def has_captured_functions(function: Any) -> bool:
+    """Whether a function has captured others, and what is known like them only."""
+    cells = (function.__closure__ or ()) if isinstance(function, types.FunctionType) else ()
+    found = [constant_in(cell) for cell in cells]
+    return None not in found and any(is_function(each.value) for each in found if each is not None)

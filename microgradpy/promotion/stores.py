@@ -31,6 +31,9 @@ from microgradpy.ir.kinds import (
     is_basic_index,
     is_key,
     is_list,
+    is_picking_index,
+    is_real,
+    is_real_scalar,
     item_kind,
     join,
 )
@@ -79,6 +82,7 @@ _CONTAINS, _GETITEM = operator_constant("contains"), operator_constant("getitem"
 _GETATTR, _NUMBERS_IN = function_constant(getattr), function_constant(numbers_in)
 _DICT, _KEPT_TYPE = Const(dict, "dict", dict), function_constant(kept_type)
 _NEW_DEFAULTDICT = function_constant(new_defaultdict)
+_ARRAY = Const(np.array, "np.array", np)
 _STEADY = ("shape", "ndim", "size", "dtype")
 """The attributes of an array that stay what they are when it is written into."""
 
@@ -214,11 +218,18 @@ class Stores(Pools):
         if is_thing(key):
             raise Escapes(place.origin)
 
+    def index_given(self, place: ListOf, key: Known) -> Value:
+        """What a dict or array is asked for: of an array the entries that a list or another array in sight says."""
+        if place.sort == "array" and isinstance(key, ListOf) and key.of is None and key.sort in ("list", "array"):
+            return self.plain(key)
+        self.check_key(place, key)
+        return key  # type: ignore[return-value]
+
     # Reading
 
     def read_part(self, op: Op, place: ListOf, index: Known, frame: Frame) -> Known:
         """`container[index]` of a dict or an array."""
-        self.check_key(place, index)
+        index = self.index_given(place, index)
         if place.default is not None:
             return self.get(op, place, index, place.default, frame, puts=True)
         version = self.plain(self.now(place))
@@ -232,11 +243,14 @@ class Stores(Pools):
             return read
         if isinstance(kind, Scalar):
             return read
+        if isinstance(kind, Array) and is_picking_index(self.kinds.of(index)):
+            self.picked[read] = op.where  # type: ignore[index]  # a copy
+            return read
         if not isinstance(kind, Array) or not isinstance(read, Var) or not is_basic_index(self.kinds.of(index)):
-            raise Escapes(place.origin)  # nor what indices pick, which is no view
+            raise Escapes(place.origin)
         self.out.pop()  # it is read as a copy
-        copy = self.copy_of_part(version, index, fresh(read.hint, read.user_named))  # type: ignore[arg-type]
-        return View(place, index, version, copy)  # type: ignore[arg-type]
+        copy = self.copy_of_part(version, index, fresh(read.hint, read.user_named))
+        return View(place, index, version, copy)
 
     def get(self, op: Op, place: ListOf, key: Known, default: Known, frame: Frame, *, puts: bool = False) -> Known:
         """`d.get(key, default)`; with `puts`, what a `defaultdict` does."""
@@ -306,19 +320,33 @@ class Stores(Pools):
         """`container[index] = value` on a dict or an array."""
         if isinstance(value, View) and value.place is place and value.index == index:
             return NONE  # it has been written in place
-        self.check_key(place, index)
+        index = self.index_given(place, index)
         if place.sort == "dict" and not is_key(self.kinds.of(index)) and not self.is_users(place):
             raise Shrinks(place.origin, Keyed)
         self.helped = True
+        value = self.as_entries(op, place, value)
         # An array gets the entries of another one, or of a part of one: nobody has that afterwards.
         is_copied = place.sort == "array" and (is_array(value) or self.is_copied(place, index, value))
         given = self.plain(value, shows=False) if is_copied else self.given_to(place, value)
         after = fresh(place.hint, True)
         changed = (self.plain(self.now(place)), index, given)
-        self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT, where=op.where))  # type: ignore[arg-type]
+        self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT, where=op.where))
         self.write(place, CONTENTS, after)
-        self.put_too(place, index, given, op.where)  # type: ignore[arg-type]
+        self.put_too(place, index, given, op.where)
         return NONE
+
+    def as_entries(self, op: Op, place: ListOf, value: Known) -> Known:
+        """What is put into a part of an array of floats: a tuple or list of numbers as an array, as NumPy makes one anyway."""
+        array = self.kinds.of(self.now(place)) if is_array(place) else None
+        is_list = isinstance(value, ListOf) and value.sort == "list" and value.of is None and not value.depth
+        if isinstance(array, Array) and array.dtype == "float" and (is_list or not is_thing(value)):
+            given = self.plain(value, shows=False)
+            kind = self.kinds.of(given)
+            if isinstance(kind, TupleOf | Sequence) and is_real_scalar(item_kind(kind)):
+                made = fresh("")
+                self.add(Op(_ARRAY, (given,), (made,), from_user=False, where=op.where))
+                return made
+        return value
 
     def is_copied(self, place: ListOf, index: Known, view: Known) -> bool:
         """Whether `place[index] = view` gives what a copy of the view would: not if NumPy reads entries that it has written."""
@@ -343,7 +371,16 @@ class Stores(Pools):
         if isinstance(target, ListOf) and target.sort == "array":
             self.change_array(op, target, arguments[1], frame)
             return target
+        if isinstance(target, Var) and self.is_picked_for(op, target) and is_real(self.kinds.of(arguments[1])):
+            callee = OUT_OF_PLACE[op.callee.value]  # type: ignore[union-attr]
+            self.emit(replace(op, callee=callee), callee, arguments, {}, frame)
+            return self.known_result(op, frame)
         return None
+
+    def is_picked_for(self, op: Op, target: Var) -> bool:
+        """Whether entries have just been picked for `u[places] += v`, so that nobody else has the copy."""
+        at = self.picked.get(target)
+        return at is not None and not target.user_named and (at.line, at.column) == (op.where.line, op.where.column)
 
     def change_array(self, op: Op, place: ListOf, other: Known, frame: Frame) -> None:
         """`array += other` as another array: nobody has seen the one that there was."""

@@ -32,12 +32,12 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.promotion.attempts import lower_attempt
 from microgradpy.promotion.base import Walk
-from microgradpy.promotion.conditions import asked_only, present_after, present_where
+from microgradpy.promotion.conditions import asked_at_once, asked_only, present_after, present_where
 from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.fusing import fuse, generator_of
 from microgradpy.promotion.guarded import guard, key_of, may_be_guarded
-from microgradpy.promotion.iterated import with_iterators
+from microgradpy.promotion.iterated import delegated, with_iterators
 from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.merging import Arm, Merge
 from microgradpy.promotion.names import gathered_by_dict
@@ -87,6 +87,8 @@ class Walker(Walk):
                 self.statement(changed, frame)
             case For() if (generator := generator_of(self, statement, frame)) is not None:
                 fuse(self, statement, generator, frame)
+            case While() if (loop := delegated(self, statement, frame)) is not None:
+                self.statement(loop, frame)
             case While() | For():
                 self.loop_over(statement, frame)
             case Try():
@@ -170,9 +172,11 @@ class Walker(Walk):
         found = []
         for value, result in zip(end.values, statement.results, strict=True):
             known = self.known(value, frame)
-            # A list or deque may be empty when it is asked, and not when the branch ends, if anything is done there.
+            # A list or deque may be empty when it is asked, and not when the branch ends, if anything is done there; or when
+            # somebody asks a variable for it later.
             is_object = isinstance(known, Element | Object) and known.cls not in CLASSES
-            is_list = isinstance(known, Object | ListOf) and value == statement.condition and not statements
+            is_at_once = result in self.at_once or (value == statement.condition and not statements)
+            is_list = isinstance(known, Object | ListOf) and is_at_once
             if result in self.asked_only and (is_object or is_list):
                 known = condition if value == statement.condition else self.truth(known, statement.where, frame)
             if result in self.asked_only and isinstance(known, Const) and known.value is holds:
@@ -222,6 +226,7 @@ class Walker(Walk):
 
     def whole(self, function: Function, frame: Frame) -> Function:
         self.asked_only |= asked_only(function.body)
+        self.at_once |= asked_at_once(function.body)
         self.gathered_by_dict |= gathered_by_dict(function.body)
         statements, end = self.region(function.body, frame)
         return replace(function, body=Region(tuple(statements), end))

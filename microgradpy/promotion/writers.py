@@ -13,7 +13,7 @@ from microgradpy.ad.instrument import GETATTR
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Return, Value, Var, While
 from microgradpy.ir.traversal import terminator_values, walk
-from microgradpy.promotion.classes import is_in_sight
+from microgradpy.promotion.classes import is_in_sight, is_record
 from microgradpy.runtime.bytecode import WRITERS, writes
 
 _WRITE = frozenset({
@@ -89,7 +89,7 @@ def _is_made(function: Function, value: Value, steps: int) -> bool:
         case Op(callee=Opcode.CLOSURE, payload=payload):
             return bool(getattr(payload, "shared", ()))
         case Op(callee=Opcode() as opcode) if opcode in _CONTAINERS:
-            return any(isinstance(each, Op) and _makes_object(each) for each in walk(function.body))
+            return any(isinstance(each, Op) and (_makes_object(each) or _makes_record(each)) for each in walk(function.body))
         case Op(callee=Const(value=cls)) if cls in (list, dict):
             return bool(steps) and any(_is_made(function, each, steps - 1) for each in made.arguments)
         case Op():
@@ -114,3 +114,9 @@ def _producer(function: Function, value: Value) -> object:
 def _makes_object(op: Op) -> bool:
     cls = op.callee.value if isinstance(op.callee, Const) else None
     return isinstance(cls, type) and is_in_sight(cls)
+
+
+def _makes_record(op: Op) -> bool:
+    """Whether an operation makes a namedtuple: a list of such is one of tuples, whose kinds nobody knows who calls for it."""
+    cls = op.callee.value if isinstance(op.callee, Const) else None
+    return isinstance(cls, type) and is_record(cls)

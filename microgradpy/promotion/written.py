@@ -11,7 +11,18 @@ from typing import Any
 
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Array, Numeric, Scalar, Sequence, TupleOf, is_key, is_list, is_ordered, item_kind
-from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Return, Value, Var, fresh
+from microgradpy.ir.nodes import (
+    FROM_FRONT,
+    Const,
+    Op,
+    Opcode,
+    Return,
+    Value,
+    Var,
+    fresh,
+    function_constant,
+    operator_constant,
+)
 from microgradpy.ir.traversal import terminators
 from microgradpy.promotion import library
 from microgradpy.promotion.classes import ABSENT
@@ -46,6 +57,8 @@ from microgradpy.runtime.queues import counted
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.written_out import ORDERS
 
+_GETATTR, _GETITEM = function_constant(getattr), operator_constant("getitem")
+
 
 class Written(Stores):
     """What is done with calls of functions that have a text (`library.written`)."""
@@ -61,7 +74,7 @@ class Written(Stores):
         if function is lru_cache and not arguments:
             return library.decorator(keywords)
         self.check_order(function, arguments, frame)
-        found = library.written(function, arguments, keywords) if origin not in self.facts.kept else None
+        found = self.text_of(function, arguments, keywords, origin)
         if found is None or not all(map(self.can_be_called, found.functions)):
             return None
         if found.by_place:
@@ -83,6 +96,23 @@ class Written(Stores):
             return Generator(origin, ir.body, Frame(origin, values), self.loop, len(self.trying))
         self.helped = True
         return self.body(op, ir, values, frame, origin)
+
+    def text_of(self, function: Any, arguments: tuple[Known, ...], keywords: Named, origin: Any) -> library.WrittenOut | None:
+        """The text that a call stands for, if that is tried."""
+        found = library.written(function, arguments, keywords) if origin not in self.facts.kept else None
+        if found is None:
+            return None
+        return replace(found, functions=tuple(self.as_item_getter(each, origin) for each in found.functions))
+
+    def as_item_getter(self, function: Known, origin: Any) -> Known:
+        """`items.__getitem__` of a list as a function of the places."""
+        made = self.kinds.builder.producers.get(function) if isinstance(function, Var) else None
+        owner: Known | None = None
+        if isinstance(function, Method) and function.name == "__getitem__" and function.function is None:
+            owner = function.receiver
+        elif made is not None and made.callee == _GETATTR and made.arguments[1:] == (Const("__getitem__"),):
+            owner = made.arguments[0]
+        return Partial(origin, _GETITEM, (owner,), {}) if owner is not None and self.has_places(owner) else function
 
     def check_order(self, function: Any, arguments: tuple[Known, ...], frame: Frame) -> None:
         """Let a call escape that orders what may have an order of its own."""

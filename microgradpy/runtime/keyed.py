@@ -177,6 +177,14 @@ class Ordered(Keyed):
 class Grouped(Keyed):
     """A dict of lists that get longer, or collections.defaultdict(list): all lists have their values in one."""
 
+    def fill(self, pairs: Any) -> None:
+        for key, items in pairs:
+            group = new_order()
+            for item in items:
+                place_last(group, kept_at(self._items, item))
+            put_group(self._order, key, group)
+            self._order = self._order
+
     def group(self, key: Any) -> Any:
         return shared_list(self._items, group_of(self._order, key))
 

@@ -185,5 +185,24 @@ class Shrinking(TwoEnds):
             number = number + 1
 
 
+class Steps:
+    """iter(items), of a list or of something else with places, where it is asked item by item"""
+
+    def __init__(self, items: list[Any]) -> None:
+        self._items = items
+        self._place = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        place = self._place
+        if place >= len(self._items):
+            self._place = 1 << 62  # the end, and it stays there should the list get longer
+            raise StopIteration
+        self._place = place + 1
+        return self._items[counted(place)]
+
+
 FIELDS = ("_items", "_start", "_stop", "_maxlen")
 CLASSES = (Queue, BoundedQueue, Stack, Shrinking)

@@ -323,6 +323,17 @@ def places_of_best(count: int, keys: list[Any], largest: bool) -> list[int]:
     return (heapq.nlargest if largest else heapq.nsmallest)(count, range(len(keys)), key=keys.__getitem__)
 
 
+def backwards(items: list[Any]) -> Iterator[Any]:
+    """reversed(items), which counts them when it is called"""
+    return down_from(items, len(items) - 1)
+
+
+def down_from(items: list[Any], last: int) -> Iterator[Any]:
+    """The items from a place down to the first one."""
+    for place in range(last, -1, -1):
+        yield items[place]
+
+
 def extended(items: list[Any], others: Iterable[Any]) -> None:
     """items.extend(others)"""
     for item in others:

@@ -21,7 +21,7 @@ from microgradpy.state.snapshots import Structure, frozen, structure_of
 from microgradpy.state.write_handlers import Made, write_handler
 from microgradpy.tangents.arithmetic import real_like, unbroadcast
 from microgradpy.tangents.memory_order import copied
-from microgradpy.tangents.overlap import is_written_twice, offsets
+from microgradpy.tangents.overlap import has_repeats, is_written_twice, offsets, winners
 from microgradpy.tangents.types import is_structural_zero
 
 Array = np.ndarray[Any, Any]
@@ -129,22 +129,6 @@ def shape_given(value: Any) -> Any:
 def settle_broadcast(given: Structure, value: Any, d: Any, shadows: Shadows) -> Any:
     """Settle the cotangent of what was stored, which may have been repeated to fill its place."""
     return given.divided(shadows, unbroadcast(d, value))
-
-
-def has_repeats(index: Any) -> bool:
-    """Whether an index may name a place more than once: an array or list of whole numbers."""
-    parts = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(part, list | np.ndarray) and np.asarray(part).dtype.kind in "iu" for part in parts)
-
-
-def winners(shape: tuple[int, ...], index: Any) -> Array:
-    """1.0 where an entry of `x[index] = v` is the last that is stored at its place, else 0.0."""
-    places = np.arange(int(np.prod(shape))).reshape(shape)[index]
-    flat = places.reshape(-1)[::-1]
-    _, first = np.unique(flat, return_index=True)
-    won = np.zeros(flat.size)
-    won[first] = 1.0
-    return won[::-1].reshape(places.shape)
 
 
 # Operators in place

@@ -15,12 +15,12 @@ from microgradpy.runtime.cotangents import from_items
 from microgradpy.runtime.failures import SKIPPED, Failure
 from microgradpy.runtime.streams import Turn
 from microgradpy.state.array_memory import shares_memory
-from microgradpy.state.arrays import has_repeats, taken_item
+from microgradpy.state.arrays import taken_item
 from microgradpy.state.coroutines import Steps
 from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, gives_constants, is_value
 from microgradpy.tangents.arithmetic import real_like, stack_items
 from microgradpy.tangents.helpers import returns
-from microgradpy.tangents.overlap import overlaps_itself
+from microgradpy.tangents.overlap import has_repeats, overlaps_itself
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 

@@ -44,3 +44,25 @@ def are_parts(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
     """Whether of two dtypes one is that of the real and imaginary parts of the other."""
     parts, pairs = sorted((a, b), key=lambda dtype: dtype.itemsize)
     return (parts.kind, pairs.kind) == ("f", "c") and 2 * parts.itemsize == pairs.itemsize
+
+
+def has_repeats(index: Any) -> bool:
+    """Whether an index may name a place more than once: an array or list of whole numbers."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(part, list | np.ndarray) and np.asarray(part).dtype.kind in "iu" for part in parts)
+
+
+def winners(shape: tuple[int, ...], index: Any) -> np.ndarray:
+    """1.0 where an entry of `x[index] = v` is the last that is stored at its place, else 0.0."""
+    places = np.arange(int(np.prod(shape))).reshape(shape)[index]
+    flat = places.reshape(-1)[::-1]
+    _, first = np.unique(flat, return_index=True)
+    won = np.zeros(flat.size)
+    won[first] = 1.0
+    return won[::-1].reshape(places.shape)
+
+
+def bars_stored(x_bar: np.ndarray, index: Any) -> np.ndarray:
+    """The cotangent of what was stored at `x[index]`, for an index that gives a copy: of a place that was stored to more than
+    once it belongs to the last one."""
+    return x_bar[index] * winners(x_bar.shape, index) if has_repeats(index) else x_bar[index]  # type: ignore[no-any-return]

@@ -246,6 +246,21 @@ def modulus_squared(z):
     return abs(z) ** 2
 
 
+@program(-0.7, 0.27, 8, features="complex, carried by a loop")
+def complex_orbit(re, im, n):
+    c, z = complex(re, im), 0j
+    for k in range(n):
+        z = z * z + c if k != 3 else z * z.conjugate() * re + im
+    return z.real * abs(z) - z.imag
+
+
+@program(0.6 - 0.3j, 1.2, features="complex argument and a real one")
+def complex_and_real(z, x):
+    w = x * z + 2.0
+    u = (w * w.conjugate()).real + (w / z - x).imag
+    return u * x
+
+
 @program(0.7, -1.3, features="complex")
 def real_through_complex(x, y):
     z = complex(x, y)
