@@ -10,6 +10,7 @@ from __future__ import annotations
 import _thread
 import functools
 import importlib
+import operator
 import os
 import re
 import sys
@@ -21,7 +22,6 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from microgradpy.argnums import Argnums, numbered
 from microgradpy.disk.guards import Broken, hash_of, held_by, is_users
 from microgradpy.disk.handlers import is_from_outside
 from microgradpy.disk.key import NotPlain, signature, version_text
@@ -91,7 +91,7 @@ def _wanted(f: Any, args: tuple[Any, ...]) -> Wanted:
 
 def grad(
     f: Callable[..., Any],
-    argnums: Argnums = 0,
+    argnums: Any = 0,
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
@@ -102,7 +102,7 @@ def grad(
 
 def value_and_grad(
     f: Callable[..., Any],
-    argnums: Argnums = 0,
+    argnums: Any = 0,
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
@@ -112,7 +112,7 @@ def value_and_grad(
 
 
 def _held(f: Callable[..., Any], name: str, argnums: Any, has_aux: bool, checkpoint: Any) -> Callable[..., Any]:
-    is_usual = has_aux is False and checkpoint is None
+    is_usual = has_aux is False and checkpoint is None and not _has_names(argnums)
     if type(f) is not types.FunctionType or not is_usual or not _CACHE.is_usable():
         made: Callable[..., Any] = getattr(_api(), name)(f, argnums, has_aux, checkpoint=checkpoint)
         return made
@@ -128,15 +128,19 @@ def _held(f: Callable[..., Any], name: str, argnums: Any, has_aux: bool, checkpo
     return differentiated
 
 
+def _has_names(argnums: Any) -> bool:
+    """Whether parameters are named, of which `microgradpy.argnums` knows the positions."""
+    return any(isinstance(each, str) for each in (argnums if isinstance(argnums, tuple | list) else (argnums,)))
+
+
 @final
 class _Held:
     """What a gradient function refers to."""
 
     def __init__(self, f: types.FunctionType, name: str, argnums: Any) -> None:
         self.f, self.name, self.argnums = f, name, argnums
-        numbers = numbered(f, argnums)
-        self.is_single = not isinstance(numbers, tuple)
-        self.numbers = (numbers,) if self.is_single else numbers
+        self.is_single = not isinstance(argnums, tuple | list)
+        self.numbers = tuple(map(operator.index, (argnums,) if self.is_single else argnums))
         self.live: Callable[..., Any] | None = None
         self.state = _CACHE.state(f)
 

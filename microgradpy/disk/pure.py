@@ -108,7 +108,7 @@ def check_harmless(module: str, name: str) -> None:
         raise Impure(f"{module}.{name}")
 
 
-_OF_PACKAGE = {("collections", "deque"), ("numpy", "errstate"), ("numpy.ma", "MaskedArray")}
+_OF_PACKAGE = {("numpy", "errstate"), ("numpy.ma", "MaskedArray")}
 """What only the package's own helpers take."""
 _ALIASES = {
     "abs": "absolute", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",

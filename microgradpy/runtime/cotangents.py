@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections import deque, namedtuple
+from collections import namedtuple
 from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
@@ -18,7 +18,7 @@ from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.rules.results import place_of
 from microgradpy.runtime.members import Role, member_and_role
 from microgradpy.runtime.streams import Stream, Turn
-from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
+from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, is_deque, stack_items, zero_cotangent
 from microgradpy.tangents.fields import has_field
 from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.types import Tangent, is_structural_zero, of_field
@@ -279,7 +279,7 @@ def from_items(x: Any, items: tuple[Any, ...]) -> Any:
     check_reading(x)
     if isinstance(x, np.ndarray):
         return stack_items(x, items)
-    if isinstance(x, list | deque | Stream | Turn):
+    if isinstance(x, list | Stream | Turn) or is_deque(x):
         return list(items)
     if isinstance(x, tuple):
         return items

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import numbers
 import types
-from collections import deque
 from types import EllipsisType
 from typing import Any
 
@@ -269,7 +268,7 @@ def item_cotangent(x: Any, index: Any, d: Any) -> Any:
             return None
     if isinstance(x, dict):
         return {index: d}
-    if isinstance(x, list | tuple | deque):
+    if isinstance(x, list | tuple) or is_deque(x):
         items = _add_to_sequence([None] * len(x), index, d)
         return tuple(items) if isinstance(x, tuple) else items
     if isinstance(x, np.generic):
@@ -293,13 +292,18 @@ def _item_of_other_cotangent(x: Any, index: Any, d: Any) -> Any:
     raise MissingRuleError(f"an item of a {type(x).__name__} was read", None, _ITEM_REMEDY)
 
 
+def is_deque(x: Any) -> bool:
+    """Whether something is a deque: by what only these have, as texts of the cache on disk name classes of builtins only."""
+    return hasattr(type(x), "appendleft")
+
+
 _READING = ("__getitem__", "__iter__", "__reversed__", "__len__", "get", "items", "values", "keys")
 
 
 def check_reading(x: Any) -> None:
     """What is read of a container has to be what it holds: a list, tuple, dict or deque of a class that reads in its own
     way is refused."""
-    if type(x) in (list, tuple, dict, deque) or not isinstance(x, list | tuple | dict | deque):
+    if type(x) in (list, tuple, dict) or not (isinstance(x, list | tuple | dict) or is_deque(x)):
         return
     for name in _READING:
         if isinstance(getattr(type(x), name, None), types.FunctionType):
@@ -327,7 +331,7 @@ def add_item(x_bar: Any, x: Any, index: Any, d: Any) -> Any:
     if isinstance(x_bar, dict):
         x_bar[index] = accumulate(x_bar.get(index), d)
         return x_bar
-    if isinstance(x, list | tuple | deque):
+    if isinstance(x, list | tuple) or is_deque(x):
         # An array stands for the cotangents of a list of numbers only until one item is written by itself.
         return _add_to_sequence(x_bar if isinstance(x_bar, list) else list(x_bar), index, d)
     return accumulate(x_bar, item_cotangent(x, index, d))
