@@ -1473,3 +1473,27 @@ def what_broadcast_gives_first_in_a_run_that_writes(x):
     kept.append(x)
     a, b = next(iter(np.broadcast(kept[0], x)))  # here
     return a * b
+
+
+# Classes of iterators, for which other objects stand
+
+
+@rejected([2.0, 3.0], error=MissingRuleError, words="class of an iterator")
+def type_of_an_iterator(xs):
+    first = iter(xs)
+    if type(first).__name__ == "list_iterator":  # here
+        return next(first) * 3.0
+    return next(first) * 5.0
+
+
+@rejected([2.0, 3.0], error=MissingRuleError, words="class of an iterator map")
+def instance_of_map(xs):
+    twice = map(lambda x: 2.0 * x, xs)
+    return next(twice) * (3.0 if isinstance(twice, map) else 5.0)  # here
+
+
+@rejected([2.0, 3.0], error=MissingRuleError, words="class of an iterator enumerate")
+def class_of_an_enumeration(xs):
+    pairs = enumerate(xs)
+    total = sum(x * k for k, x in pairs)
+    return total * (3.0 if pairs.__class__ is enumerate else 1.0)  # here

@@ -50,6 +50,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.frontend import exceptions
 from microgradpy.frontend.generators import iterator_of
 from microgradpy.ir.kinds import (
+    BOOL,
     NOTHING_YET,
     UNASSIGNED,
     UNKNOWN,
@@ -85,6 +86,7 @@ from microgradpy.runtime.making import Maker, assign_again, check_made, given_to
 from microgradpy.runtime.opaque import check_sum
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import check_signature
+from microgradpy.runtime.streams import OF_ITERATORS
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.write_detection import may_write
 from microgradpy.tangents.columns import columns_of, list_of_columns
@@ -119,6 +121,9 @@ def _lower_call(primal: PrimalBuilder, op: Op) -> None:
         own(primal, op)
     elif isinstance(callee, Const) and isinstance(callee.value, Maker | Apart):
         _call_made(primal, op, callee.value)
+    elif _asks_for_class(primal, op, callee):
+        asking = function_constant(OF_ITERATORS[callee.value])  # type: ignore[union-attr]
+        primal.plain(op, kind=BOOL if callee.value is isinstance else UNKNOWN, callee=asking)  # type: ignore[union-attr]
     elif tracks and not isinstance(callee, Const):
         lower_tracked_value(primal, op, callee)
     elif tracks and isinstance(callee, Const) and is_hashable(callee.value):
@@ -128,6 +133,20 @@ def _lower_call(primal: PrimalBuilder, op: Op) -> None:
         _call_constant(primal, op, callee)
     else:
         _call_value(primal, op, callee)
+
+
+_ASKING = {type: 1, isinstance: 2, getattr: 2}
+
+
+def _asks_for_class(primal: PrimalBuilder, op: Op, callee: Value) -> bool:
+    """Whether a call asks for the class of what may be an iterator, for which another object stands."""
+    asked = _ASKING.get(callee.value) if isinstance(callee, Const) and is_hashable(callee.value) else None
+    if asked is None or len(op.arguments) != asked or op.keywords:
+        return False
+    if callee.value is getattr and op.arguments[1] != Const("__class__"):  # type: ignore[union-attr]
+        return False
+    value = primal.of(op.arguments[0])
+    return isinstance(primal.kind(value), Unknown) and primal.is_active(value)
 
 
 def _call_made(primal: PrimalBuilder, op: Op, made: Maker | Apart) -> None:
