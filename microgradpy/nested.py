@@ -102,6 +102,11 @@ def _of_tangents(found: Any, level: int) -> Any:
     return found
 
 
+def _moved(dots: Any, args: Any) -> Any:
+    """The arguments that may have tangents, of which there are some for the first ones."""
+    return args if is_structural_zero(dots) else args[: len(dots)]
+
+
 def _of_values(bar: Any, x: Any, level: int) -> Any:
     """The other way round, for the values `x` of which these are."""
     match bar:
@@ -252,7 +257,7 @@ def _dots(level: int, tower: Tower, dots: Any, args: tuple[Any, ...], order: int
         return [None] * len(tower.values), None
     if level == 0:
         f_dot, seed_dot, arg_dots, named = dots
-        f_dot, arg_dots = _of_values(f_dot, tower.place.f, order - 1), _of_values(arg_dots, args, order - 1)
+        f_dot, arg_dots = _of_values(f_dot, tower.place.f, order - 1), _of_values(arg_dots, _moved(arg_dots, args), order - 1)
         found = tower.place.dots(f_dot, arg_dots, named)
         return found if order == 1 else [_of_tangents(dot, order - 1) for dot in found], seed_dot
     assert tower.below is not None

@@ -37,6 +37,7 @@ from microgradpy import (
 from microgradpy.cache import CACHE
 from microgradpy.compiler import always_dispatch, always_track
 from microgradpy.rules.registry import non_differentiable
+from microgradpy.tangents.projection import fill_zeros
 from tests import finite_differences as fd
 from tests.names import name_of
 from tests.programs import PROGRAMS, Program
@@ -267,7 +268,8 @@ def test_a_program_is_as_it_was(program: Program, mode: Any) -> None:
             y, back = pullback(function, *copy.deepcopy(program.args))
         except Exception as error:  # refused in this mode
             return type(error), str(error)
-        return y, back(fd.random_seed(y))[1:]
+        # A zero that somebody has asked for may be None where the function stops.
+        return y, tuple(map(fill_zeros, program.args, back(fd.random_seed(y))[1:]))
 
     with mode():
         expected = run(program.function)

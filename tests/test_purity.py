@@ -70,10 +70,17 @@ def test_arguments_are_not_changed():
     assert repr(x) == repr(before)
 
 
-def test_changing_an_argument_after_the_call_of_a_scalar_function_does_not_matter():
-    values = [2.0, 3.0]
-    _, back = pullback(lambda v: v[0] * v[1], values)
-    values[0] = 100.0
+def test_changing_an_argument_after_the_call_of_a_scalar_function_does_not_matter_or_is_refused():
+    values = {"a": 2.0, "b": 3.0}
+    _, back = pullback(lambda a, b: a * b, *values.values())
+    values["a"] = 100.0
+    assert back(1.0)[1:] == (3.0, 2.0)
+    listed = [2.0, 3.0]
+    _, back = pullback(lambda v: v[0] * v[1], listed)
+    listed[0] = 100.0
+    with pytest.raises(MutationError, match="a list among the arguments"):
+        back(1.0)
+    listed[0] = 2.0
     assert back(1.0)[1] == [3.0, 2.0]
 
 

@@ -598,7 +598,7 @@ def calls_method(model, x):
 
 
 def asks_iterator(x):
-    steps = iter([x, x * x])
+    steps = filter(None, [x, x * x])
     return next(steps) * next(steps)
 
 
@@ -628,7 +628,7 @@ def calls_with_unpacked_keywords(x):
 
 
 OF_UNKNOWN_KIND = [
-    (asks_iterator, (1.5,), None, "+1: `iter([x, x * x])` is dispatched: `iter` makes an iterator"),
+    (asks_iterator, (1.5,), None, "+1: `filter(None, [x, x * x])` is dispatched: `filter` makes an iterator"),
     (makes_record, (1.5,), None, "+1: `functools.partial(math.hypot, x)` is dispatched: it makes a `partial`"),
     (
         calls_with_unpacked_keywords,

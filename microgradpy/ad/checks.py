@@ -57,6 +57,8 @@ _MAKES_NOTHING: frozenset[Any] = frozenset(
 )
 Key = tuple[str, int, int, int, int]
 
+_NONE = Const(None)
+
 
 def check_primal(primal: Primal, checks: str) -> Primal:
     """The primal with checks of the user's operations."""
@@ -197,7 +199,8 @@ class _Derivatives:
         if isinstance(op.callee, Opcode) or (self.shadows is not None and self.shadows in op.arguments):
             return None
         if isinstance(op.callee, Const):
-            return None if _is_idle(op.callee.value) else _operands(op)
+            is_of_nothing = op.arguments[:1] == (_NONE,)  # zeros, made ahead of the loop that the place of the operation is in
+            return None if is_of_nothing or _is_idle(op.callee.value) else _operands(op)
         method = self.made.get(op.callee) if isinstance(op.callee, Var) else None
         if method is None or not method.arguments or method.arguments[0] == self.shadows:
             return None

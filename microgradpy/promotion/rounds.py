@@ -185,9 +185,12 @@ class Rounds(Families):
         if len(self.out) < 2:
             return
         method, view = self.out[-2:]
-        if not (isinstance(method, Op) and isinstance(view, Op)) or view.result.user_named:
+        if not all(isinstance(each, Op) and each.results for each in (method, view)):
             return
-        if method.callee == _GETATTR and view.callee == method.result and self.proven_dict(view.result) is not None:
+        assert isinstance(method, Op)
+        assert isinstance(view, Op)
+        is_asked = method.callee == _GETATTR and view.callee == method.result and not view.result.user_named
+        if is_asked and self.proven_dict(view.result) is not None:
             del self.out[-2:]
 
     def bind_collected(self, statement: For, result: Var, known: Display, frame: Frame) -> None:

@@ -137,8 +137,15 @@ BELONGS = {
         (programs.root, 2.0, 1e-9),
         6,
         ["%9 = 2.0 * %4", "%10 = %6 / %9", "%11/y = %4 - %10"],
-        ["product = 2.0 * y", "ratio = r / product", "y_1 = y - ratio"],
-        ["# y = y - r / (", "r_bar = -y_bar / product", "# y = y - r / (", "y_bar -= r_bar * ratio * 2.0"],
+        ["y_1 = y - r / (2.0 * y)"],
+        [
+            "# y = y - r / (",
+            "product = 2.0 * y",
+            "r_bar = -y_bar / product",
+            "r = y * y - x",
+            "# y = y - r / (",
+            "y_bar -= r_bar * (r / product) * 2.0",
+        ],
     ),
     "a copy and its text": ((programs.root, 2.0, 1e-9), 1, [], ["y = x"], []),
     "the head of a loop": (

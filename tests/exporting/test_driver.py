@@ -428,7 +428,7 @@ def reads_an_object(x):
 
 
 def makes_closures(x):
-    parts = list(reversed([lambda y: y * x]))
+    parts = sorted([lambda y: y * x], key=id)
     return parts[0](x)
 
 

@@ -244,7 +244,7 @@ EXPRESSIONS = [
     Expression("np.roll(x, 1)"),
     Expression("np.roll(M, 1, axis=0)"),
     Expression("np.flip(x)"),
-    Expression("np.block([[S, S], [S, S]])", "kind"),
+    Expression("np.block([[S, S], [S, S]])"),
     Expression("np.diag(x)"),
     Expression("np.diag(S)"),
     Expression("np.trace(S)"),
