@@ -16,11 +16,12 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.errors import CotangentShapeError
+from microgradpy.errors import CotangentShapeError, MissingRuleError
+from microgradpy.rules.nested import differentiated
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.projection import fields_of
-from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
+from microgradpy.tangents.types import NoTangent, Tangent, accumulate, is_structural_zero
 
 _STRUCTURE = (bool, np.bool, str, bytes, bytearray, type(None), slice, range, set, frozenset, type)
 _CODE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc, np.dtype)
@@ -111,6 +112,75 @@ def _rebuilt(tree: Any, parts: dict[Any, Any]) -> Any:
         for name, part in parts.items():
             object.__setattr__(made, name, part)  # which frozen dataclasses leave no other way for
     return made
+
+
+@rrule.register(tree_map)
+def tree_map_rrule(fn: Any, tree: Any, *trees: Any) -> Any:
+    """The cotangents of the leaves are those of the calls, in their order."""
+    backs: list[Any] = []
+
+    def called(*leaves: Any) -> Any:
+        y, back = differentiated(fn, *leaves)
+        backs.append(back)
+        return y
+
+    made = tree_map(called, tree, *trees)
+
+    def tree_map_pullback(made_bar: Any) -> tuple[Any, ...]:
+        calls, of_fn = iter(backs), [None]
+
+        def of_leaves(y_bar: Any) -> tuple[Any, ...]:
+            back = next(calls, None)
+            if back is None:  # the text of this rule is differentiated, for a value that there is
+                remedy = "Write it as a comprehension: {key: fn(value) for key, value in tree.items()}."
+                raise MissingRuleError("what it calls is not differentiated twice", None, remedy)
+            fn_bar, *bars = back(y_bar)
+            of_fn[0] = accumulate(of_fn[0], fn_bar)
+            return tuple(bars)
+
+        bars = _bars_of_map((tree, *trees), made_bar, of_leaves)
+        return NoTangent(), of_fn[0], *bars
+
+    return made, tree_map_pullback
+
+
+def _bars_of_map(trees: tuple[Any, ...], made_bar: Any, of_leaves: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The cotangents of the trees that `tree_map` went through, in the order in which it did."""
+    tree, *others = trees
+    if isinstance(tree, (*_STRUCTURE, *_CODE)):
+        return (None,) * len(trees)
+    if any(is_structural_zero(other) for other in others):
+        return (made_bar, *(None for _ in others))
+    if _is_leaf(tree):
+        return of_leaves(made_bar)
+    parts = _parts(tree, "")
+    of_others = [_parts_like(parts, other, "") for other in others]
+    found = {
+        key: _bars_of_map((part, *(each[key] for each in of_others)), _part_of_bar(made_bar, key), of_leaves)
+        for key, part in parts.items()
+    }
+    return tuple(_as_bar(each, {key: bars[number] for key, bars in found.items()}) for number, each in enumerate(trees))
+
+
+def _part_of_bar(bar: Any, key: Any) -> Any:
+    if is_structural_zero(bar):
+        return None
+    if isinstance(bar, Tangent) and bar.primal_type is Tangent:
+        bar = bar.get("_fields")
+    return bar.get(key) if isinstance(bar, Mapping) else None if is_structural_zero(bar) else bar[key]
+
+
+def _as_bar(tree: Any, bars: dict[Any, Any]) -> Any:
+    """The cotangent of a container or object from those of its parts."""
+    if all(map(is_structural_zero, bars.values())):
+        return None
+    if isinstance(tree, tuple):
+        return tuple(bars.values())
+    if isinstance(tree, list | deque):
+        return list(bars.values())
+    if isinstance(tree, Tangent):
+        return Tangent(Tangent, {"_fields": bars})
+    return bars if isinstance(tree, dict) else Tangent(type(tree), bars)
 
 
 def ravel(tree: Any) -> tuple[np.ndarray[Any, Any], Unravel]:
@@ -223,3 +293,8 @@ def unraveled_rrule(unravel: Any, vector: Any) -> Any:
 
 
 examples(unraveled, (Unravel({"w": np.ones((2, 2)), "b": [0.5, 3]}), np.array([0.3, -0.7, 1.1, 0.4, 2.0])))
+examples(
+    tree_map,
+    (np.tanh, {"w": np.array([0.3, -0.7]), "b": [0.5, 0.2]}),
+    (np.multiply, [0.3, np.ones(2)], [1.5, np.arange(2.0)]),
+)

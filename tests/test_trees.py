@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 import functools
 from dataclasses import dataclass, field
@@ -13,7 +14,10 @@ import pytest
 from scipy.optimize import minimize
 
 from microgradpy import grad, gradient, jvp, ravel, tree_map, value_and_grad, value_and_gradient
+from microgradpy.compiler import always_dispatch, always_track
 from microgradpy.nn import Chain, Dense, logit_cross_entropy, relu
+from microgradpy.testing import check_gradient
+from tests.programs.parameters import PARAMETERS
 
 Pair = collections.namedtuple("Pair", "a b")
 
@@ -145,3 +149,32 @@ def test_leaves_in_order() -> None:
     seen: list[Any] = []
     tree_map(seen.append, {"b": [1.0, 2.0], "a": (3.0, {"x": 4.0})})
     assert functools.reduce(lambda text, x: f"{text} {x}", seen, "") == " 1.0 2.0 3.0 4.0"
+
+
+def fitted(p: Any) -> Any:
+    return np.mean((np.tanh(np.outer(np.linspace(-1.0, 1.0, 5), p["w"]) + p["b"]) @ p["v"]) ** 2)
+
+
+def after_three_steps(p: Any) -> Any:
+    for _ in range(3):
+        p = tree_map(lambda x, x_bar: x - 0.1 * x_bar, p, grad(fitted)(p))
+    return fitted(p)
+
+
+def scaled(p: Any, k: Any) -> Any:
+    return fitted(tree_map(lambda x: k * x, p))
+
+
+def of_layers(layer: Any) -> Any:
+    twice = tree_map(lambda x: 2.0 * x, layer)
+    return np.sum(twice.w**2) * twice.scale
+
+
+@pytest.mark.parametrize("way", [contextlib.nullcontext, always_dispatch, always_track])
+@pytest.mark.parametrize("f, args", [
+    (after_three_steps, (PARAMETERS,)), (scaled, (PARAMETERS, 1.5)), (of_layers, (Layer(np.arange(1.0, 3.0)),)),
+    (lambda p: np.sum(ravel(p)[0] ** 3), (PARAMETERS,)),
+])  # fmt: skip
+def test_inside_of_differentiated_code(f: Any, args: tuple[Any, ...], way: Any) -> None:
+    with way():
+        check_gradient(f, *args)
