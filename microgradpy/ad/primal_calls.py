@@ -50,7 +50,6 @@ from microgradpy.dataclasses import replace
 from microgradpy.frontend import exceptions
 from microgradpy.frontend.generators import iterator_of
 from microgradpy.ir.kinds import (
-    BOOL,
     NOTHING_YET,
     UNASSIGNED,
     UNKNOWN,
@@ -86,7 +85,7 @@ from microgradpy.runtime.making import Maker, assign_again, check_made, given_to
 from microgradpy.runtime.opaque import check_sum
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import check_signature
-from microgradpy.runtime.streams import OF_ITERATORS
+from microgradpy.runtime.streams import check_class_asked
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.write_detection import may_write
 from microgradpy.tangents.columns import columns_of, list_of_columns
@@ -114,6 +113,8 @@ def _lower_call(primal: PrimalBuilder, op: Op) -> None:
     if callee == _SIGNATURE and op.arguments and primal.is_active(primal.of(op.arguments[0])):
         check = (primal.of(op.arguments[0]),)
         primal.emit(function_constant(check_signature), check, (primal.variable(UNKNOWN),))
+    if _asks_for_class(primal, op, callee):
+        primal.emit(function_constant(check_class_asked), (primal.of(op.arguments[0]),), (primal.variable(UNKNOWN),))
     op, callee = defined(primal, op, with_own_sign(primal, op, callee))
     op = active_by_position(primal, op, callee)
     own = _OF_THE_FRONT_END.get(callee.value) if isinstance(callee, Const) and isinstance(callee.value, FunctionType) else None
@@ -121,9 +122,6 @@ def _lower_call(primal: PrimalBuilder, op: Op) -> None:
         own(primal, op)
     elif isinstance(callee, Const) and isinstance(callee.value, Maker | Apart):
         _call_made(primal, op, callee.value)
-    elif _asks_for_class(primal, op, callee):
-        asking = function_constant(OF_ITERATORS[callee.value])  # type: ignore[union-attr]
-        primal.plain(op, kind=BOOL if callee.value is isinstance else UNKNOWN, callee=asking)  # type: ignore[union-attr]
     elif tracks and not isinstance(callee, Const):
         lower_tracked_value(primal, op, callee)
     elif tracks and isinstance(callee, Const) and is_hashable(callee.value):

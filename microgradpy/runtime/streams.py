@@ -28,6 +28,7 @@ import numpy as np
 
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
+from microgradpy.rules.registry import non_differentiable
 from microgradpy.runtime.bars import Back, Resolve, given_to, is_nothing
 from microgradpy.runtime.failures import NO_ROW, SKIPPED, Failure, failed, raise_failure
 from microgradpy.tangents.memory_order import copied
@@ -338,31 +339,12 @@ def give_to_call(back: Back, boxes: tuple[Box, ...], y: Any) -> Give:
     return give
 
 
-# Classes of iterators: a stream stands for an iterator, and is of another class than that
-
-
-def class_of(x: Any) -> Any:
-    """`type(x)`"""
-    return type(_no_stream(x))
-
-
-def is_of_class(x: Any, cls: Any) -> bool:
-    """`isinstance(x, cls)`"""
-    return isinstance(_no_stream(x), cls)
-
-
-def class_attribute(x: Any, name: str) -> Any:
-    """`x.__class__`"""
-    return getattr(_no_stream(x), name)
-
-
-def _no_stream(x: Any) -> Any:
+def check_class_asked(x: Any) -> None:
+    """Refuse to say of which class an iterator is: a stream stands for it."""
     if isinstance(x, Stream | Turn):
         name = x.name if isinstance(x, Stream) else x.stream.name
         found = f"the class of an iterator ({name}) is asked for"
         raise MissingRuleError(found, None, "Ask that of what it was made of, such as a list.")
-    return x
 
 
-OF_ITERATORS: dict[Any, Callable[..., Any]] = {type: class_of, isinstance: is_of_class, getattr: class_attribute}
-"""What is called in the place of these, of what may be an iterator."""
+non_differentiable(check_class_asked)
