@@ -13,7 +13,7 @@ from itertools import chain
 from microgradpy.ir.axes import Axes, Axis, constant_length, together
 from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Array, Kind, Scalar, Sequence, TupleOf, entries_of, is_numeric
 from microgradpy.passes.array_kinds import axes_of
-from microgradpy.passes.broadcasting import dtype_of, widest
+from microgradpy.passes.broadcasting import dtype_of, ranked, widest
 from microgradpy.passes.given import Given
 from microgradpy.passes.shape_kinds import dtype_name, named_dtype, numeric
 
@@ -163,8 +163,8 @@ def blocks(call: Given) -> Kind:
     if not depth or not all(isinstance(each, Array | Scalar) for each in arrays):
         return UNKNOWN
     ranks = [each.ndim if isinstance(each, Array) else 0 for each in arrays]
-    dtypes = (dtype_of(each) for each in arrays)
-    return NUMERIC if None in ranks else Array(max(depth, *ranks), widest(*dtypes))  # type: ignore[type-var]
+    rank = None if None in ranks else max(depth, *ranks)  # type: ignore[type-var]
+    return ranked(rank, widest(*map(dtype_of, arrays)))
 
 
 def _in_blocks(kind: Kind) -> tuple[int, tuple[Kind, ...]]:
