@@ -41,7 +41,10 @@ def when_imported(library: str, rules: str) -> None:
 def load_optional() -> None:
     """Import the modules of rules for the libraries that have been imported by now."""
     # Every lookup comes here, and mostly nothing was imported: generated texts are no such modules.
-    last = next(reversed(sys.modules))
+    try:
+        last = next(reversed(sys.modules))
+    except RuntimeError:  # another thread has just imported something
+        last = ""
     there = len(sys.modules) - len(TEXTS), last if last not in TEXTS or _seen[0] is None else _seen[0][1]
     if there == _seen[0] or importing():
         return
