@@ -40,7 +40,7 @@ from microgradpy.state.shadows import is_filled, is_value
 from microgradpy.tangents.fields import dict_of
 from microgradpy.tangents.helpers import itself
 from microgradpy.tangents.projection import check_seed, project, zeros_for
-from microgradpy.tangents.stacks import length_of_stack, one_of, rows_of, stacked
+from microgradpy.tangents.stacks import length_of_stack, stacked, taken
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 
@@ -83,7 +83,7 @@ class Pullback:
             at_once = self._at_once(seeds, count)
             if at_once is not None:
                 return at_once
-            many = [one_of(seeds, number, self._y) for number in range(count)] or [zeros_for(self._y)]
+            many = [taken(seeds, number, self._y) for number in range(count)] or [zeros_for(self._y)]
             found = [gradients_of(self._f, self._args, self._back(check_seed(self._y, seed))) for seed in many]
             whole: tuple[Any, ...] = stacked(found, count)
             return whole
@@ -94,11 +94,11 @@ class Pullback:
         step = many.directions_at_once([*self._args, self._y])
         found: list[Any] = []
         for rows in many.parts_of(count, step) if count > 1 < step else ():
-            bars = many.seeds_at_once(self._back, self._y, rows_of(seeds, rows, self._y), rows.stop - rows.start, self._args)
+            bars = many.seeds_at_once(self._back, self._y, taken(seeds, rows, self._y), rows.stop - rows.start, self._args)
             if bars is None:
                 return None
             for number in range(rows.stop - rows.start):
-                each = (None if bar is None else one_of(bar, number, x) for bar, x in zip(bars, self._args, strict=True))
+                each = (None if bar is None else taken(bar, number, x) for bar, x in zip(bars, self._args, strict=True))
                 found.append(gradients_of(self._f, self._args, Bars(None, tuple(each), {})))
         return stacked(found, count) if found else None
 

@@ -20,7 +20,7 @@ from microgradpy.runtime.pushforwards import by_pairing
 from microgradpy.runtime.write_detection import Snapshot, arrays_in, made_since, read_by
 from microgradpy.state.outside import called_by_rule
 from microgradpy.tangents.projection import check_seed, fields_of, fill_tangent, fill_zeros, project
-from microgradpy.tangents.stacks import joined, length_of_stack, one_of, rows_of, stacked
+from microgradpy.tangents.stacks import joined, length_of_stack, stacked, taken
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -50,7 +50,7 @@ def _pushed_batch(f: Any, args: tuple[Any, ...], stack: tuple[Any, ...]) -> tupl
     at_once = _pushed_at_once(f, args, stack, count)
     if at_once is not None:
         return at_once
-    directions = [_checked(args, one_of(stack, number, args)) for number in range(count)]
+    directions = [_checked(args, taken(stack, number, args)) for number in range(count)]
     if count == 1 or only_computes(f, args, directions[0], {}):
         pairs = [push_outermost(f, args, dots) for dots in directions]
         return pairs[0][0], stacked([_as_tangent(*pair) for pair in pairs], count)
@@ -66,7 +66,7 @@ def _pushed_at_once(f: Any, args: tuple[Any, ...], stack: tuple[Any, ...], count
         return None
     parts = []
     for rows in parts_of(count, step):
-        how = many_outermost(f, args, rows_of(stack, rows, args), {})
+        how = many_outermost(f, args, taken(stack, rows, args), {})
         pair = None if how is None else how.pushed(rows.stop - rows.start)
         if pair is None:
             return None
@@ -79,7 +79,7 @@ def _as_stack(y: Any, y_dots: Any, count: int) -> Any:
     is_stack = type(y_dots) is np.ndarray and y_dots.dtype == float
     if is_plain and is_stack and y_dots.shape == (count, *np.shape(y)):
         return y_dots
-    return stacked([_as_tangent(y, one_of(y_dots, number, y)) for number in range(count)], count)
+    return stacked([_as_tangent(y, taken(y_dots, number, y)) for number in range(count)], count)
 
 
 def _checked(args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, ...]:

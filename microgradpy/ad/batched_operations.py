@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -150,7 +151,7 @@ Rule = Callable[["Rules", Op], Op]
 
 
 @dataclass
-class Rules:
+class Rules(ABC):
     """`of_one` is what is proven of the variables in one direction."""
 
     of_one: Any
@@ -170,11 +171,13 @@ class Rules:
         """Whether something that carries the axis is written into an array."""
         return bool(self.marks.writes_arrays)
 
+    @abstractmethod
     def mark(self, value: Value) -> Mark:
-        raise NotImplementedError
+        """What of a value carries the axis."""
 
+    @abstractmethod
     def as_marked(self, value: Value, mark: Mark) -> Value:
-        raise NotImplementedError
+        """A value with the axis where the mark says so, repeated along it if it had none."""
 
     def kind(self, value: Value) -> Kind:
         """What is proven of a value in one direction."""

@@ -99,10 +99,9 @@ class Written(Stores):
 
     def text_of(self, function: Any, arguments: tuple[Known, ...], keywords: Named, origin: Any) -> library.WrittenOut | None:
         """The text that a call stands for, if that is tried."""
+        found = library.written(function, arguments, keywords)
         # What a text makes may be memory, such as the generator that it returns.
-        is_kept = any(kept[: len(origin)] == origin for kept in self.facts.kept)
-        found = None if is_kept else library.written(function, arguments, keywords)
-        if found is None:
+        if found is None or any(kept[: len(origin)] == origin for kept in self.facts.kept):
             return None
         return replace(found, functions=tuple(self.as_item_getter(each, origin) for each in found.functions))
 

@@ -47,29 +47,14 @@ def _parts(stack: Any, like: Any) -> list[tuple[Any, Any]] | None:
     return None
 
 
-def one_of(stack: Any, number: int, like: Any) -> Any:
-    """The tangent of a value that has this number in a stack."""
+def taken(stack: Any, place: int | slice, like: Any) -> Any:
+    """The tangent of a value that has this number in a stack; of a slice some of the tangents, as a stack."""
     if is_structural_zero(stack):
         return None
     parts = _parts(stack, like)
     if parts is None:
-        return np.asarray(stack)[number]
-    items = [one_of(part, number, part_like) for part, part_like in parts]
-    if isinstance(stack, Tangent):
-        return Tangent(stack.primal_type, dict(zip(stack, items, strict=True)))
-    if isinstance(stack, Mapping):
-        return dict(zip(stack, items, strict=True))
-    return tuple(items) if isinstance(like, tuple) else items
-
-
-def rows_of(stack: Any, rows: slice, like: Any) -> Any:
-    """Some of the tangents in a stack, as one."""
-    if is_structural_zero(stack):
-        return None
-    parts = _parts(stack, like)
-    if parts is None:
-        return np.asarray(stack)[rows]
-    items = [rows_of(part, rows, part_like) for part, part_like in parts]
+        return np.asarray(stack)[place]
+    items = [taken(part, place, part_like) for part, part_like in parts]
     if isinstance(stack, Tangent):
         return Tangent(stack.primal_type, dict(zip(stack, items, strict=True)))
     if isinstance(stack, Mapping):
