@@ -103,6 +103,8 @@ class Written(Stores):
         # What a text makes may be memory, such as the generator that it returns.
         if found is None or any(kept[: len(origin)] == origin for kept in self.facts.kept):
             return None
+        if found.text in written_out.READ_LATER and any(isinstance(each, Object) for each in found.sources):
+            return None  # a list that gets shorter, or whose items change places: what is copied now is not what is read then
         return replace(found, functions=tuple(self.as_item_getter(each, origin) for each in found.functions))
 
     def as_item_getter(self, function: Known, origin: Any) -> Known:

@@ -340,6 +340,8 @@ def extended(items: list[Any], others: Iterable[Any]) -> None:
         items.append(item)
 
 
+READ_LATER = frozenset((accumulated_items, sums, pairs, longest, backwards, reduced_items))
+"""What counts the items of a list by their places, and reads them while others may change the list."""
 ORDERS: dict[Any, int] = {order_of: 0, place_of_largest: 0, place_of_smallest: 0, places_of_best: 1}
 """What compares the items of one of its arguments, by its number."""
 
