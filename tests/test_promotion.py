@@ -32,6 +32,7 @@ from tests.programs.mutation import (
     beside_writes,
     captured,
     compared_tuples,
+    computed_arrays,
     everyday,
     held,
     held_meanwhile,
@@ -407,6 +408,7 @@ def test_what_functions_that_call_themselves_write_into_is_in_sight(program: Any
 
 
 OF_ORDERS = {
+    computed_arrays: {"kept_in_a_list", "one_of_two_divided"},
     everyday: {
         "array_of_places_changes_later", "counts_calls", "iterator_in_a_generator", "one_list_under_all_keys",
         "places_change_later", "totals_and_value",

@@ -40,7 +40,7 @@ FUNCTION_TYPES: tuple[type, ...] = (
 )
 
 # Modules whose plain data never change (`math.pi`, `np.newaxis`): only there are numbers folded.
-_FIXED_MODULES = ("math", "cmath", "numpy")
+_FIXED_MODULES = ("math", "cmath", "numpy", "sys", "scipy")
 
 
 _OF_RANDOM_NUMBERS = ("random", "numpy.random")

@@ -164,6 +164,8 @@ def attribute(arguments: Arguments, known: Known) -> Kind:
             return Sequence("tuple") if target.ndim is None else TupleOf((INT,) * target.ndim)
         case "ndim" | "size":
             return INT
+        case "dtype":
+            return Inert("dtype")
         case "real" | "imag":
             return Array(target.ndim, "float" if target.dtype == "complex" else target.dtype, target.shape)
     return UNKNOWN

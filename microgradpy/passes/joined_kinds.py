@@ -45,6 +45,8 @@ def as_array(kind: Kind) -> Array | None:
             return Array(1, dtype if dtype == "float" else "")
         case Sequence(name="list", item=Array(dtype=dtype)):
             return Array(None, dtype if dtype == "float" else "")
+        case Sequence(name="list", item=Sequence(name="list") as row) if (inner := as_array(row)) is not None:
+            return Array(None, inner.dtype)  # of one axis if there are no rows
         case TupleOf(items=(_, *_) as items):
             parts = [as_array(item) for item in items]
             arrays = [part for part in parts if part is not None and part.ndim is not None]

@@ -161,15 +161,17 @@ def of_matrix(letters: str, dtypes: dict[str, str] | None = _FLOATING) -> Callab
     inputs, _, output = letters.partition("->")
 
     def kind(call: Given) -> Kind:
-        array = call.array("a")
-        if array is None or array.ndim is None or array.ndim < 2:
-            return numeric(call.kind("a"))
+        array = call.kind("a")
+        if not isinstance(array, Array) or (array.ndim is not None and array.ndim < 2):
+            return numeric(array)
+        dtype = "" if dtypes is None else dtypes.get(array.dtype, array.dtype)
+        if array.ndim is None:  # of more than one, or NumPy refuses it
+            return Array(None, dtype) if output else NUMERIC
         axes = axes_of(array)
         symbols = dict(zip(inputs, axes[-2:], strict=True))
         if inputs[0] == inputs[1]:
             symbols[inputs[0]] = axes[-2] if axes[-2] is not None else axes[-1]
         symbols["?"] = axes[-1] if axes[-1] == axes[-2] else None
-        dtype = "" if dtypes is None else dtypes.get(array.dtype, array.dtype)
         found = (*axes[:-2], *(symbols.get(letter) for letter in output))
         return ranked(len(found), dtype, found)
 

@@ -137,7 +137,14 @@ class Walk(ABC):
         self.fresh: dict[Value, Origin] = {}
         """The results of calls that nobody else has, with where they are made."""
         self.arrays_made: set[Origin] = set()
-        """Where functions, and no operators, have made an array."""
+        """Where functions have made an array."""
+        self.arrays_computed: set[Origin] = set()
+        """Where operators have."""
+        self.keeps_arrays = self.writes_entries = False
+        """Whether it has been relied on that what an array was stays what it was, and whether entries of arrays are written
+        into."""
+        self.own_sums: frozenset[Var] = frozenset()
+        """The results of the `+=` that may be computed out of place as they are."""
         self.made_in: dict[Object | ListOf | Cell, list[Statement]] = {}
         """Among which statements an object or a list was made."""
         self.stand_for_each_other: set[tuple[Origin, Origin]] = set()

@@ -129,14 +129,13 @@ class Calls(Inlining):
         head = self.plain(callee)
         hands = not (isinstance(head, Const) and isinstance(head.value, _BUILTIN) and head.value in _KEEP_NOTHING)
         shows = self.shows(head)
-        if not hands or self.gives_numbers(head):
-            arguments = tuple(self.apart(known, op, frame) for known in arguments)
-            self.lent |= {known for known in arguments if isinstance(known, ListOf) and known not in self.shown}
-        elif not shows:
-            arguments = tuple(self.apart(known, op, frame) if is_array(known) else known for known in arguments)
-            self.lent |= {known for known in arguments if is_array(known) and known not in self.shown}  # type: ignore[misc]
+        arguments, kept = self.lent_to_call(op, arguments, not hands or self.gives_numbers(head), not shows, frame)
         given = tuple(
-            self.plain(known, shows=shows or not isinstance(known, View), hands=hands and (shows or not _is_order(known)))
+            self.plain(
+                known,
+                shows=not (is_array(known) and known in kept) and (shows or not isinstance(known, View)),
+                hands=hands and (shows or not _is_order(known)),
+            )
             for known in arguments
         )
         named = tuple((name, self.plain(known, hands=hands)) for name, known in keywords.items())
@@ -149,6 +148,20 @@ class Calls(Inlining):
         self.add(made)
         if len(results) == 1:
             self.note_made(made, head, results[0], (*frame.path, op.results[0]), frame)
+
+    def lent_to_call(
+        self, op: Op, arguments: tuple[Known, ...], lends: bool, lends_arrays: bool, frame: Frame
+    ) -> tuple[tuple[Known, ...], frozenset[Known]]:
+        """The arguments of a call which keeps none of them, or no array; and those that may be written into afterwards, as
+        what it has been given of them stays what it was."""
+        if not (lends or lends_arrays):
+            return arguments, frozenset()
+        given = tuple(self.apart(known, op, frame) if lends or is_array(known) else known for known in arguments)
+        arrays = frozenset(known for known in given if is_array(known))
+        kept = arrays if arrays and self.stays() else frozenset()
+        lent = {known for known in given if isinstance(known, ListOf)} if lends else arrays
+        self.lent |= lent - kept - self.shown  # type: ignore[arg-type]
+        return given, kept
 
     def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
         origin = (*frame.path, *op.results[:1])
@@ -370,7 +383,7 @@ class Calls(Inlining):
             return changed
         if function is caught and arguments[0] in self.caught:
             return self.caught[arguments[0]]  # type: ignore[index]
-        self.check_call(function, (*arguments, *keywords.values()))
+        self.check_call(op, function, (*arguments, *keywords.values()))
         if (*frame.path, op.results[0]) in self.facts.kept and function is not iter:  # which may be two things
             return None
         if isinstance(function, types.BuiltinFunctionType) and function in _OF_VALUES and not keywords:
@@ -404,7 +417,7 @@ class Calls(Inlining):
             return Const(function is operator.is_not)
         return None
 
-    def check_call(self, function: Any, given: tuple[Known, ...]) -> None:
+    def check_call(self, op: Op, function: Any, given: tuple[Known, ...]) -> None:
         """Let what a call writes into be in sight, and functions that another one of the module gets."""
         check_item_written(self, function, given)
         is_method = function is getattr and isinstance(given[1], Const) and given[1].value in WRITING
@@ -413,7 +426,7 @@ class Calls(Inlining):
         self.check_written_within(function, given)
         if (is_method or function in _WRITE) and self.is_list_made(given[0]):
             self.check_written(given[0])
-        if function in OUT_OF_PLACE and self.is_array_made(given[0]):
+        if function in OUT_OF_PLACE and self.is_array_made(given[0], op):
             self.check_written(given[0])
         is_method = function is getattr and isinstance(given[1], Const) and given[1].value in keying.WRITING
         if (is_method or function is operator.delitem) and self.is_dict_made(given[0]):

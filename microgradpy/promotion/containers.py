@@ -251,8 +251,7 @@ class Containers(Numbered):
         if isinstance(target, ListOf) and target.sort != "list":
             return self.read_part(op, target, index, frame)
         if isinstance(target, View):
-            self.emit(op, op.callee, (target, index), {}, frame)  # type: ignore[arg-type]
-            return self.known_result(op, frame)
+            return self.read_part_of_view(op, target, index, frame)
         if isinstance(target, ListOf | Row | Values) and not is_thing(index):
             return self.read_list(op, target, index, frame)
         raise Escapes(first_origin(arguments))
@@ -308,6 +307,14 @@ class Containers(Numbered):
         """`container[index]` of a dict or an array."""
 
     @abstractmethod
+    def read_part_of_view(self, op: Op, view: View, index: Known, frame: Frame) -> Known:
+        """`container[i][j]` of an array."""
+
+    @abstractmethod
+    def joined_index(self, op: Op, view: View, index: Known) -> Var | None:
+        """The index with which an array has what a part of it has with an index."""
+
+    @abstractmethod
     def write_part(self, op: Op, place: ListOf, index: Known, value: Known) -> Known:
         """`container[index] = value` on a dict or an array."""
 
@@ -332,6 +339,8 @@ class Containers(Numbered):
             return NONE
         if isinstance(target, ListOf) and target.sort != "list":
             return self.write_part(op, target, index, value)
+        if isinstance(target, View) and (joined := self.joined_index(op, target, index)) is not None:
+            return self.write_part(op, target.place, joined, value)
         if isinstance(target, ListOf | Row) and not is_thing(index):
             self.check_rows(target, index, value)
             if target.depth:

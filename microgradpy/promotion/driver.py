@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import operator
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.ad.accumulators import own_sums
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.closures import ClosureBody
@@ -19,7 +20,7 @@ from microgradpy.frontend.marks import tidy_marks
 from microgradpy.frontend.prune import prune
 from microgradpy.ir import kinds as of_values
 from microgradpy.ir.kinds import Kind, holds_numbers
-from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Statement, Try, While, Yield
+from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Statement, Try, Var, While, Yield, operator_constant
 from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion import keying
@@ -38,7 +39,7 @@ from microgradpy.promotion.names import statements_of
 from microgradpy.promotion.partials import has_captured_functions
 from microgradpy.promotion.parts import Variable
 from microgradpy.promotion.places import Frame, Part
-from microgradpy.promotion.stores import makes_array
+from microgradpy.promotion.stores import is_operator, makes_array
 from microgradpy.promotion.writers import may_write
 from microgradpy.runtime.bytecode import WRITERS, makes_classes
 from microgradpy.runtime.suspension import is_generator
@@ -46,6 +47,7 @@ from microgradpy.runtime.variables import new_cell
 
 _MOST_WALKS = 100
 _CHANGE = (operator.imul, operator.delitem, operator.setitem)
+_SETITEM = operator_constant("setitem")
 
 
 def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
@@ -94,11 +96,13 @@ def _callee_makes_memory(function: types.FunctionType, callee: types.FunctionTyp
     return is_in_file(callee, function) and may_write(callee)
 
 
-def _changes_arrays(ir: Function) -> bool:
-    """Whether a function makes arrays and writes into the whole of some: `u = np.zeros(n); u += v`."""
-    callees = [op.callee.value for op in walk(ir.body) if isinstance(op, Op) and isinstance(op.callee, Const)]
-    changes = any(isinstance(each, types.BuiltinFunctionType) and each in OUT_OF_PLACE for each in callees)
-    return changes and any(makes_array(each) for each in callees)
+def _changes_arrays(ir: Function, own: Collection[Var]) -> bool:
+    """Whether a function makes arrays and writes into the whole of some: `u = np.zeros(n); u += v`. What operators make counts
+    if a statement writes that may not be computed out of place as it is."""
+    called = [(op, op.callee.value) for op in walk(ir.body) if isinstance(op, Op) and isinstance(op.callee, Const)]
+    changed = [op for op, each in called if isinstance(each, types.BuiltinFunctionType) and each in OUT_OF_PLACE]
+    makers = [each for _, each in called if makes_array(each)] if changed else []
+    return not all(map(is_operator, makers)) or (bool(makers) and any(op.results[0] not in own for op in changed))
 
 
 def _changes(function: Any) -> bool:
@@ -211,14 +215,17 @@ def promote(
     """The function with what is in sight as variables. Arguments may be in sight, of which `examples` are given by the number
     of the input. `beside_writes`: other memory is written into, which is tracked; then objects and cells are in sight only, and
     nothing in functions with a `try`."""
-    makes = any(_makes_memory(function, each) for each in walk(ir.body)) or _changes_arrays(ir)
+    own = own_sums(ir).begin
+    makes = any(_makes_memory(function, each) for each in walk(ir.body)) or _changes_arrays(ir, own)
     makes = makes or _calls_in_loops(function, ir, kinds) or _goes_through_dicts(ir, kinds)
     if examples is None and not makes:
         return Promotion(None)
-    facts = Facts(beside_writes=beside_writes)
+    writes_entries = any(isinstance(op, Op) and op.callee == _SETITEM for op in walk(ir.body))
+    facts = Facts(beside_writes=beside_writes, overwrites=writes_entries)
     reasons: dict[Origin, Reason | None] = {}
     for _ in range(_MOST_WALKS):
         walker = Calls(function, lower, facts) if examples is None else Arguments(function, lower, facts, examples)
+        walker.own_sums = frozenset(own)
         walker.kinds.builder.kinds.update(zip(ir.inputs, kinds, strict=False))
         try:
             pools = walker.make_pools()

@@ -85,6 +85,10 @@ class Writes(Exception):
         self.origin = origin
 
 
+class Overwrites(Exception):
+    """Entries of an array are written into, of which the derivative of what has made it may be computed."""
+
+
 class Numbers(Exception):
     """What a loop carries under a key, and what is None where it begins, is one of the objects of a pool."""
 
@@ -206,7 +210,7 @@ class Guards(Exception):
 OfTables = Enters | Gathers | HoldsNone | Peels | Picks | Recurs | Refers
 OfChange = Asked | ReadMeanwhile | Shrinks
 OfArguments = Assigned | Changes | Reads | Whole
-Learned = Escapes | Guards | Holds | Keys | Mutates | Nests | OfArguments | OfChange | OfTables | Writes
+Learned = Escapes | Guards | Holds | Keys | Mutates | Nests | OfArguments | OfChange | OfTables | Overwrites | Writes
 LEARNED: tuple[type[Learned], ...] = get_args(Learned)
 """What a walk finds out, after which the next one starts."""
 
@@ -274,6 +278,8 @@ class Facts:
     """The tables that objects are in which such functions return, and whether they return None, too."""
     unpooled: set[type] = field(default_factory=set)
     """Those of which this was tried, and something is not followed."""
+    overwrites: bool = False
+    """Whether entries of arrays are written into of which the derivatives of what has made these may be computed."""
     beside_writes: bool = False
     """Whether the program writes into other memory, which is tracked: what may hold such memory stays memory itself."""
     guarded: set[Any] = field(default_factory=set)
@@ -307,9 +313,15 @@ class Facts:
                 self.learn_of_depth(origin, found.depth)
             case Mutates():
                 self.mutable.add(found.cls)
-            case Writes(origin=origin):
-                self.barred |= {origin} & self.written
-                self.written.add(origin)
+            case Overwrites() | Writes():
+                self.learn_of_writes(found)
+
+    def learn_of_writes(self, found: Overwrites | Writes) -> None:
+        if isinstance(found, Overwrites):
+            self.overwrites = True
+        else:
+            self.barred |= {found.origin} & self.written
+            self.written.add(found.origin)
 
     def learn_of_depth(self, origin: Origin, depth: int) -> None:
         """Note how deep the lists in a list are written into, or let it stay memory if that was known."""

@@ -118,6 +118,8 @@ class Kinds:
             return kinds[0]
         if isinstance(callee, Const) and isinstance(callee.value, BuiltinFunctionType) and callee.value in OUT_OF_PLACE:
             callee = OUT_OF_PLACE[callee.value] if is_immutable(kinds[0]) else callee
+        if isinstance(callee, Var):
+            self.of(callee)  # a method, of which the kind of what has it has to be known
         return self.builder.kind_of_call(callee, op.arguments, op.keywords)
 
 

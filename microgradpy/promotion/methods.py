@@ -50,6 +50,8 @@ class Methods(Rounds):
         self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known | None:
         receiver = method.receiver
+        if isinstance(receiver, ListOf) and receiver.sort == "array":
+            return self.method_of_array(op, method, arguments, keywords, frame)
         is_list = isinstance(receiver, Table) or (isinstance(receiver, ListOf) and receiver.sort == "list")
         if is_list and method.name == "append" and len(arguments) == 1 and not keywords:
             self.helped = True

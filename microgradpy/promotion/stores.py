@@ -56,10 +56,10 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.passes.typed_builder import is_getattr
-from microgradpy.promotion.findings import Escapes, Shrinks, Writes
+from microgradpy.promotion.findings import Escapes, Overwrites, Shrinks, Writes
 from microgradpy.promotion.object_keys import may_be_key
 from microgradpy.promotion.objects import NONE
-from microgradpy.promotion.places import CONTENTS, Frame, Known, ListOf, Table, Values, View, is_thing
+from microgradpy.promotion.places import CONTENTS, Frame, Known, ListOf, Method, Table, Values, View, is_thing
 from microgradpy.promotion.pools import Pools
 from microgradpy.runtime.dict_objects import numbers_in
 from microgradpy.runtime.in_place import kept_type
@@ -71,8 +71,18 @@ _MAKE_DICTS: tuple[Any, ...] = (dict, dict.fromkeys)
 _MAKE_ARRAYS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.array, np.copy,
     np.eye, np.identity, np.arange, np.linspace, np.outer, np.cumsum, np.dot, np.concatenate, np.stack, np.vstack, np.hstack,
+    np.tile, np.repeat, np.roll, np.where, np.kron, np.column_stack, np.append, np.block, np.tril, np.triu, np.clip, np.take,
+    np.tensordot, np.convolve, np.sum, np.mean, np.cross, np.interp, np.inner, np.pad,
     *(getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "pow", "matmul", "neg")),
 })  # fmt: skip
+"""What makes a new array, whatever it is given, which its derivative does not read."""
+_MAKE_SAVED_ARRAYS: frozenset[Any] = frozenset({
+    operator.truediv, operator.pow, np.cumprod, np.max, np.min, np.prod, np.std, np.var, np.sort, np.linalg.inv,
+    np.linalg.solve, np.linalg.cholesky,
+})  # fmt: skip
+"""The same where the derivative may be computed of the array, as that of `x / y` is."""
+_METHODS_THAT_MAKE_ARRAYS = frozenset("copy astype flatten dot cumsum sum mean repeat take clip round".split())
+_METHODS_THAT_MAKE_SAVED_ARRAYS = frozenset("cumprod max min prod std var".split())
 _GIVE_NUMBERS: frozenset[Any] = frozenset({
     np.sum, np.mean, np.prod, np.max, np.min, np.argmax, np.argmin, np.linalg.norm, np.dot, np.vdot, np.inner, np.any, np.all,
     len, float, sum, max, min, abs,
@@ -113,8 +123,8 @@ class Stores(Pools):
             result = self.filled_dict(op)
         if op.callee is Opcode.DICT and op.arguments:
             result = self.display(op)
-        if sort == "array" and _may_be_saved(head):
-            result = self.copy_of_array(result, fresh(result.hint, True))
+        if sort == "array" and self.may_be_saved(head):
+            result = self.unsaved(result)
         place = replace(self.list_at(origin, result.hint, sort=sort), default=default)
         if default is not None:  # a dict of which nothing is known but what is put there
             self.out[-1] = made = replace(op, callee=_NEW_DEFAULTDICT)
@@ -126,8 +136,9 @@ class Stores(Pools):
     def note_fresh(self, sort: str, head: Any, result: Var, origin: Any) -> None:
         """Note what nobody else has, and where a function has made an array."""
         self.fresh[result] = origin
-        if sort == "array" and not (isinstance(head, Const) and getattr(head.value, "__module__", None) == "_operator"):
-            self.arrays_made.add(origin)
+        if sort == "array":
+            is_computed = isinstance(head, Const) and is_operator(head.value) and head.value is not operator.getitem
+            (self.arrays_computed if is_computed else self.arrays_made).add(origin)
 
     @abstractmethod
     def copied_list(self, op: Op, result: Known, origin: Any, frame: Frame) -> Known:
@@ -181,7 +192,8 @@ class Stores(Pools):
         if isinstance(function, np.ufunc):
             is_known = len(op.arguments) == function.nin and not op.keywords
         else:
-            is_known = _is_in(function, _MAKE_ARRAYS) or function == "copy"
+            may_copy = function != "astype" or len(op.arguments) == 1  # else it may be told not to
+            is_known = (_makes_new(function) and may_copy) or self.picks(op, function)
         if _is_in(function, _MAKE_DICTS) or self.default_of_dict(op, head) is not None:
             return "dict"
         if is_known and not {"copy", "out"} & {name for name, _ in op.keywords}:
@@ -192,6 +204,13 @@ class Stores(Pools):
             return "list" if is_list(self.kinds.of(result)) else None
         return None
 
+    def picks(self, op: Op, function: Any) -> bool:
+        """Whether a copy of entries of an array gets a name: not the `x[places]` of `x[places] += y`."""
+        is_named = function is operator.getitem and op.results[0].user_named
+        if not is_named or not isinstance(self.kinds.of(op.arguments[0]), Array):
+            return False
+        return is_picking_index(self.kinds.of(op.arguments[1]))
+
     def method_called(self, head: Value) -> Any:
         """The method that is called: its name, or what a class has under that."""
         made = self.kinds.builder.producers.get(head) if isinstance(head, Var) else None
@@ -199,6 +218,27 @@ class Stores(Pools):
         if not isinstance(name, Const) or made is None:
             return None
         return dict.fromkeys if made.arguments[0] == Const(dict) and name.value == "fromkeys" else name.value
+
+    def may_be_saved(self, head: Value) -> bool:
+        """Whether the derivative of what has made an array may be computed of the array: `np.exp(x)`, `x / y`."""
+        function = head.value if isinstance(head, Const) else self.method_called(head)
+        return isinstance(function, np.ufunc) or _is_in(function, _MAKE_SAVED_ARRAYS | _METHODS_THAT_MAKE_SAVED_ARRAYS)
+
+    def unsaved(self, array: Var) -> Var:
+        """What may be written into of an array whose derivative may be computed of it: a copy, if anybody writes entries."""
+        return array if self.stays() else self.copy_of_array(array, fresh(array.hint, True))
+
+    def stays(self) -> bool:
+        """Whether what an array was stays what it was, since nobody writes entries: `u += v` makes another one."""
+        if not self.facts.overwrites:
+            self.keeps_arrays = True
+            self.check_overwritten()
+        return not self.facts.overwrites
+
+    def check_overwritten(self) -> None:
+        """Let it be known beforehand if entries are written into."""
+        if self.keeps_arrays and self.writes_entries:
+            raise Overwrites
 
     def check_written(self, target: Known) -> None:
         """Let what a call has made be in sight if it is written into."""
@@ -252,6 +292,23 @@ class Stores(Pools):
         copy = self.copy_of_part(version, index, fresh(read.hint, read.user_named))
         return View(place, index, version, copy)
 
+    def read_part_of_view(self, op: Op, view: View, index: Known, frame: Frame) -> Known:
+        """`A[i][j]`"""
+        joined = self.joined_index(op, view, index)
+        if joined is not None:
+            return self.read_part(op, view.place, joined, frame)
+        self.emit(op, op.callee, (view, index), {}, frame)  # type: ignore[arg-type]
+        return self.known_result(op, frame)
+
+    def joined_index(self, op: Op, view: View, index: Known) -> Var | None:
+        """`i, j` for the `j` of `A[i][j]`, if `i` is a whole number and `j` one or a slice."""
+        kind = self.kinds.of(index)
+        if self.kinds.of(view.index) != INT or not (kind == INT or (isinstance(kind, Inert) and kind.name == "slice")):
+            return None
+        joined = fresh("")
+        self.add(Op(Opcode.TUPLE, (view.index, index), (joined,), from_user=False, where=op.where))  # type: ignore[arg-type]
+        return joined
+
     def get(self, op: Op, place: ListOf, key: Known, default: Known, frame: Frame, *, puts: bool = False) -> Known:
         """`d.get(key, default)`; with `puts`, what a `defaultdict` does."""
         self.check_key(place, key)
@@ -300,15 +357,24 @@ class Stores(Pools):
 
     def read_of_array(self, op: Op, place: ListOf, name: str, frame: Frame) -> Known:
         """An attribute of an array in sight."""
-        shows = name not in (*_STEADY, "copy")
-        given = (self.plain(place, shows=shows), Const(name))
+        if _makes_new(name):
+            return Method(place, None, name)
+        given = (self.plain(place, shows=name not in _STEADY), Const(name))
         self.emit(op, op.callee, given, {}, frame)  # type: ignore[arg-type]
+        return self.known_result(op, frame)
+
+    def method_of_array(self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Any, frame: Frame) -> Known:
+        """A method of an array in sight that gives a new one. It may have been read before the array was written into."""
+        read = fresh("")
+        given = self.plain(method.receiver, shows=False), Const(method.name)
+        self.add(Op(_GETATTR, given, (read,), where=op.where))
+        self.emit(op, read, arguments, keywords, frame)
         return self.known_result(op, frame)
 
     def shows(self, head: Value) -> bool:
         """Whether others may have, after a call, what it is given: not if it gives something new."""
         function = head.value if isinstance(head, Const) else None
-        return not (isinstance(function, np.ufunc) or _is_in(function, _MAKE_ARRAYS) or _is_in(function, _GIVE_NUMBERS))
+        return not (isinstance(function, np.ufunc) or _makes_new(function) or _is_in(function, _GIVE_NUMBERS))
 
     def gives_numbers(self, head: Value) -> bool:
         """Whether nobody has, after a call, the list that it is given, nor a part of it."""
@@ -331,6 +397,8 @@ class Stores(Pools):
         after = fresh(place.hint, True)
         changed = (self.plain(self.now(place)), index, given)
         self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT, where=op.where))
+        self.writes_entries = self.writes_entries or place.sort == "array"
+        self.check_overwritten()
         self.write(place, CONTENTS, after)
         self.put_too(place, index, given, op.where)
         return NONE
@@ -390,17 +458,23 @@ class Stores(Pools):
             raise Escapes(place.origin)
         before, made, after = self.plain(self.now(place)), fresh(""), fresh(place.hint, True)
         callee = OUT_OF_PLACE[function]
+        if _keeps_type(self.kinds.of(before), given):
+            after = made = fresh(place.hint, True)
         self.add(Op(callee, (before, given), (made,), where=op.where))
-        self.add(Op(_KEPT_TYPE, (op.callee, before, given, made), (after,), from_user=False, where=op.where))  # type: ignore[arg-type]
-        if _may_be_saved(callee):
-            after = self.copy_of_array(after, fresh(place.hint, True))
+        if after is not made:
+            self.add(Op(_KEPT_TYPE, (op.callee, before, given, made), (after,), from_user=False, where=op.where))  # type: ignore[arg-type]
+        if self.may_be_saved(callee):
+            after = self.unsaved(after)
         self.helped = True
         self.write(place, CONTENTS, after)
 
-    def is_array_made(self, value: Known) -> bool:
-        """Whether something is an array that a function has made and nobody else has. The result of an operator may be computed
-        out of place as it is (`ad/accumulators.py`)."""
-        return isinstance(value, Var) and self.fresh.get(value) in self.arrays_made
+    def is_array_made(self, value: Known, op: Op) -> bool:
+        """Whether what an operation writes into is an array that has been made here and that nobody else has; not if that is
+        the result of an operator and may be computed out of place as it is (`ad/accumulators.py`)."""
+        if not isinstance(value, Var) or value not in self.fresh:
+            return False
+        origin = self.fresh[value]
+        return origin in self.arrays_made or (origin in self.arrays_computed and op.results[0] not in self.own_sums)
 
 
 def made_by_call(walker: Stores, factory: Known) -> Op | Const | None:
@@ -418,6 +492,13 @@ def made_by_call(walker: Stores, factory: Known) -> Op | Const | None:
     return None
 
 
+def _keeps_type(array: Kind, other: Value) -> bool:
+    """Whether it is proven that an operator gives an array of the same shape and dtype: Python's own numbers take that of an
+    array of floats."""
+    is_literal = isinstance(other, Const) and type(other.value) in (int, float)
+    return is_literal and isinstance(array, Array) and array.dtype == "float"
+
+
 def _are_in_step(one: Kind, other: Kind) -> bool:
     """Whether two indices are whole numbers, or slices of one entry after the other."""
     if one == INT and other == INT:
@@ -431,16 +512,20 @@ def is_array(known: Known) -> bool:
     return isinstance(known, ListOf) and known.sort == "array"
 
 
-def _may_be_saved(head: Any) -> bool:
-    """Whether the derivative of what has made an array may be computed of the array: `np.exp(x)`, `x / y`."""
-    function = head.value if isinstance(head, Const) else None
-    return isinstance(function, np.ufunc) or _is_in(function, (operator.truediv, operator.pow))
+def _makes_new(function: Any) -> bool:
+    """Whether a function, or the method of an array that has this name, makes an array that nobody else has."""
+    if isinstance(function, str):
+        return function in _METHODS_THAT_MAKE_ARRAYS or function in _METHODS_THAT_MAKE_SAVED_ARRAYS
+    return _is_in(function, _MAKE_ARRAYS) or _is_in(function, _MAKE_SAVED_ARRAYS)
 
 
 def makes_array(function: Any) -> bool:
     """Whether a function makes an array, or a method may do so."""
-    is_operator = getattr(function, "__module__", None) == "_operator"
-    return function is getattr or (not is_operator and _is_in(function, _MAKE_ARRAYS))
+    return function is getattr or _makes_new(function)
+
+
+def is_operator(function: Any) -> bool:
+    return getattr(function, "__module__", None) == "_operator"
 
 
 def _is_slice(walker: Stores, op: Op, function: Any) -> bool:

@@ -46,6 +46,8 @@ def holds(kind: Kind, value: Any, lengths: dict[Any, Any]) -> bool:
             return type(value) is dict and all(holds(item, value[key], lengths) for key, item in entries)
         case Sequence(name="list", item=item) if item not in (UNKNOWN, UNASSIGNED):
             return type(value) is list and all(holds(item, each, lengths) for each in value)
+        case Inert(name="dtype"):  # each of which has a class of its own
+            return isinstance(value, np.dtype)
         case Sequence(name=name) | Inert(name=name):
             return type(value).__name__ == name
     return kind is UNKNOWN or type(value) is np.ndarray or bool(dtype_of_number(value))
