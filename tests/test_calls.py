@@ -233,12 +233,20 @@ def star_call_that_writes(x: float) -> Any:
     return np.sum(y * array)
 
 
+def of_known_items(x: float) -> Any:
+    shape = (2, 3, 1) if x > 0 else (3, 2, 1)
+    y = np.linspace(x, 2.0, 6).reshape(*shape).transpose(*(1, 0, 2))
+    return np.sum(y * np.arange(6.0).reshape(2, 3, *(1,)).transpose(1, 0, 2))
+
+
 PROGRAMS: list[Callable[[float], Any]] = [
     by_name_and_from_a_dict, by_name_and_as_a_value, by_name_and_from_a_list, given_to_another,
     of_another_module, of_constants, of_pairs, of_tables, of_several_kinds, in_place_on_several_kinds, variadic,
     variadic_inside, too_many, given_twice, static, unbound, objects_of_another_module, repeated_text, of_a_list, by_name,
+    of_known_items,
 ]  # fmt: skip
 COMPILED = [of_another_module, of_constants, of_pairs, variadic_inside, unbound, objects_of_another_module, repeated_text]
+COMPILED += [of_known_items]
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)

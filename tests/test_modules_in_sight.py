@@ -14,6 +14,7 @@ import pytest
 
 from microgradpy import MutationError, code_primal, compiler, grad, gradient, jvp
 from microgradpy.cache import CACHE
+from tests.programs import another_module
 
 
 class Fluid:
@@ -295,3 +296,14 @@ def test_a_pattern_is_used_again() -> None:
     for k in range(20):
         ask(1.0 + k)
     assert CACHE.misses == misses
+
+
+LAYERED = another_module.Layered(another_module.Masking(0.5))
+
+
+def test_a_method_of_another_module_notes_what_it_does_in_a_shared_list() -> None:
+    """The list is an input of the function of the other module, though it is reached from a variable of this one."""
+    CACHE.clear()
+    (bar,) = gradient(lambda x: np.sum(LAYERED.forward(x)), np.array([0.3, -1.2, 0.8]))
+    np.testing.assert_allclose(bar, [0.0, -4.8, 3.2])
+    assert len(LAYERED.noted) == 1 and LAYERED.noted is LAYERED.inner.masks["mask"]

@@ -25,7 +25,7 @@ from microgradpy.ad.given_code import asks_class, tells
 from microgradpy.ad.hidden_calls import BOOL, asks_for_truth, condition_inside, steady_condition
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
-from microgradpy.ad.primal_calls import lower_call
+from microgradpy.ad.primal_calls import lower_applied, lower_call
 from microgradpy.ad.primal_items import ask_for_items, bind_items, drop_items, with_pairs_asked
 from microgradpy.ad.primal_structure import lower_structure
 from microgradpy.ad.shared_iterators import iterators_in
@@ -291,7 +291,8 @@ class _Walk:
         self.builder.where = statement.where
         match statement:
             case Op(callee=Opcode() as opcode):
-                lower_structure(self.builder, statement, opcode)
+                if opcode is not Opcode.APPLY or not lower_applied(self.builder, statement):
+                    lower_structure(self.builder, statement, opcode)
             case Op():
                 lower_call(self.builder, statement)
             case If():

@@ -93,6 +93,8 @@ from microgradpy.tangents.columns import columns_of, list_of_columns
 # They look at a value and do nothing with it, whatever it is.
 non_differentiable(*exceptions.CHECKS)
 _SIGNATURE = function_constant(inspect.signature)
+_NEARBY = 4
+"""Among how many statements before a call its keywords are looked for."""
 
 
 def lower_call(primal: PrimalBuilder, op: Op) -> None:
@@ -101,6 +103,23 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
     _lower_call(primal, op)
     if keyed is not None:
         check_keys_of(primal, keyed)
+
+
+def lower_applied(primal: PrimalBuilder, op: Op) -> bool:
+    """Append what becomes of `f(*items)` where it is proven how many items there are: a call with these. Whether it is one."""
+    callee, items, named = op.arguments
+    kind, keywords = primal.kind(primal.of(items)), primal.producers.get(primal.of(named))  # type: ignore[arg-type]
+    is_plain = keywords is not None and keywords.callee is Opcode.DICT and not keywords.arguments  # no keywords
+    if not isinstance(kind, TupleOf) or keywords is None or not is_plain:
+        return False
+    given = tuple(fresh() for _ in kind.items)
+    statements = primal.open_regions[-1]
+    if keywords in statements[-_NEARBY:]:  # which nobody needs to make, if nobody else reads it
+        statements[statements.index(keywords)] = replace(keywords, from_user=False)
+    if given:
+        lower_structure(primal, Op(Opcode.UNPACK, (items,), given, from_user=False, where=op.where), Opcode.UNPACK)
+    lower_call(primal, replace(op, callee=callee, arguments=given))
+    return True
 
 
 def _lower_call(primal: PrimalBuilder, op: Op) -> None:

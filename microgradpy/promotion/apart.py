@@ -153,7 +153,8 @@ def _call_that_writes(
     statements = tuple(inner.out) if end in values else (*inner.out, Op(Opcode.TUPLE, tuple(values), (end,), from_user=False))
     made = replace(ir, body=prune(Region(statements, Return(end))))
     outside = {known for known in before.values() if isinstance(known, Var)} | walker.leaves
-    outside |= {part.itself for root in walker.roots.values() for part in root.objects()}
+    parts = [*walker.roots.values(), *(variable.part for variable in walker.variables.values())]
+    outside |= {each.itself for part in parts for each in part.objects()}
     results = [fresh(known.hint if isinstance(known, Var) else "") for known in values]
     if not is_part:
         results[0] = walker.define(op.results[0], frame)

@@ -488,3 +488,12 @@ def ranges_and_lists_among_arrays(x):
     y += steps
     y[1:] *= steps[1:]
     return total + np.sum(np.arctan2(x, [1.0, 2.0, 3.0]) * y) + np.stack([x, steps]).prod() + x @ steps
+
+
+@program(np.linspace(-1.0, 2.0, 24).reshape(2, 3, 4), True, features="sizes and axes given as *shape")
+def shapes_unpacked(x, first):
+    shape = (x.shape[0], -1) if first else (-1, x.shape[-1])
+    rest = x.shape[1:]
+    y = np.zeros((2, *rest)) + x * x
+    turned = y.reshape(2, *rest).transpose(2, 0, 1).reshape(4, 3, 2, 1)
+    return np.sum(x.reshape(*shape) ** 3) + np.sum(turned[1] * turned[2, ::-1]) + np.sum(np.add(*(y[0], y[1])) ** 2)

@@ -50,6 +50,28 @@ def array_reshape_to_matrix_rrule(self, rows, columns, *, order="C"):
     return self.reshape(rows, columns, order=order), array_reshape_to_matrix_pullback
 
 
+@rrule.register(np.ndarray.reshape, arity=4)
+def array_reshape_to_three_axes_rrule(self, first, second, third, *, order="C"):
+    """self_bar = y_bar in the shape of self."""
+    read = order_of_reading(self, order)
+
+    def array_reshape_to_three_axes_pullback(y_bar):
+        return NoTangent(), reshape_bar(y_bar, self, read), NoTangent(), NoTangent(), NoTangent()
+
+    return self.reshape(first, second, third, order=order), array_reshape_to_three_axes_pullback
+
+
+@rrule.register(np.ndarray.reshape, arity=5)
+def array_reshape_to_four_axes_rrule(self, first, second, third, fourth, *, order="C"):
+    """self_bar = y_bar in the shape of self."""
+    read = order_of_reading(self, order)
+
+    def array_reshape_to_four_axes_pullback(y_bar):
+        return NoTangent(), reshape_bar(y_bar, self, read), NoTangent(), NoTangent(), NoTangent(), NoTangent()
+
+    return self.reshape(first, second, third, fourth, order=order), array_reshape_to_four_axes_pullback
+
+
 @rrule.register(np.ndarray.reshape)
 @rrule.register(np.generic.reshape)
 def array_reshape_of_sizes_rrule(self, *shape, order="C"):
@@ -112,6 +134,24 @@ def array_transpose_of_order_pullback(y_bar, self, axes):
     return transpose_bar(y_bar, axes)
 
 
+@pullback(np.ndarray.transpose, arity=3)
+def array_transpose_of_two_axes_pullback(y_bar, self, first, second):
+    """self_bar = y_bar with its axes put back."""
+    return transpose_bar(y_bar, (first, second))
+
+
+@pullback(np.ndarray.transpose, arity=4)
+def array_transpose_of_three_axes_pullback(y_bar, self, first, second, third):
+    """self_bar = y_bar with its axes put back."""
+    return transpose_bar(y_bar, (first, second, third))
+
+
+@pullback(np.ndarray.transpose, arity=5)
+def array_transpose_of_four_axes_pullback(y_bar, self, first, second, third, fourth):
+    """self_bar = y_bar with its axes put back."""
+    return transpose_bar(y_bar, (first, second, third, fourth))
+
+
 @rrule.register(np.ndarray.transpose)
 def array_transpose_of_axes_rrule(self, *axes):
     """self_bar = y_bar with its axes put back."""
@@ -123,6 +163,7 @@ def array_transpose_of_axes_rrule(self, *axes):
 
 
 examples(np.ndarray.reshape, (_TABLE, (3, 2)), (_TABLE, -1), (_TABLE, 3, 2), (_STACK, 2, 1, 6), (_COMPLEX, 1, 3))
+examples(np.ndarray.reshape, (_STACK, 2, 1, 3, 2), (_STACK, 2, 1, 3, 1, 2))
 example(np.ndarray.reshape, _TABLE, (3, 2), order="F")
 for _order in ("K", "A"):
     examples(np.ndarray.ravel, (_TABLE, _order), (np.asfortranarray(_TABLE), _order))
@@ -134,7 +175,8 @@ for _flat in ("ravel", "flatten"):
 examples(np.ndarray.squeeze, (_TABLE[None],), (_TABLE[:, None], 1))
 examples(np.ndarray.swapaxes, (_TABLE, 0, 1), (_STACK, 0, -1))
 examples(
-    np.ndarray.transpose, (_TABLE,), (_STACK,), (_STACK, (1, 2, 0)), (_STACK, 1, 2, 0), (_TABLE, None), (_VECTOR, 0)
+    np.ndarray.transpose, (_TABLE,), (_STACK,), (_STACK, (1, 2, 0)), (_STACK, 1, 2, 0), (_TABLE, None), (_VECTOR, 0),
+    (_TABLE, 1, 0), (_STACK[None], 0, 2, 3, 1), (_STACK[None, None], 1, 0, 4, 3, 2),
 )
 for _name in ("copy", "conj", "conjugate", "tolist"):
     examples(getattr(np.ndarray, _name), (_TABLE,), (_COMPLEX,))
