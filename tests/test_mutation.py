@@ -8,11 +8,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
-from microgradpy import MutationError, NoTangent, gradient, jvp, rrule
+from microgradpy import DifferentiationError, MutationError, NoTangent, gradient, jvp, rrule
 from tests import finite_differences as fd
 from tests.mutation_checks import examine, expected_cotangents, plain_call, scalar, sharing
 from tests.pending import reasons
@@ -205,3 +206,23 @@ def test_a_finally_sees_what_was_assigned_when_the_exception_leaves(way: str) ->
         with WAYS[way](), pytest.raises(IndexError):
             function(0.7, log)
     assert logs[0] == logs[1] and len(logs[0]) == 2
+
+
+def test_what_is_no_number_is_not_put_into_an_array_of_numbers() -> None:
+    """Of an object that NumPy would ask for a number nobody knows the derivative."""
+
+    class Number:
+        def __init__(self, x: float) -> None:
+            self.x = x
+
+        def __float__(self) -> float:
+            return self.x
+
+    def put(x: float, function: Any) -> Any:
+        y = np.zeros(2)
+        y[0] = function(x)
+        return np.sum(y)
+
+    with pytest.raises(DifferentiationError):
+        gradient(put, 2.0, Number)
+    assert gradient(put, 2.0, abs)[0] == 1.0

@@ -35,6 +35,7 @@ from microgradpy.ir.kinds import (
     Array,
     Inert,
     Kind,
+    Numeric,
     Sequence,
     TupleOf,
     Unknown,
@@ -56,10 +57,12 @@ from microgradpy.ir.nodes import (
     Opcode,
     Value,
     Var,
+    fresh,
     function_constant,
     operator_constant,
 )
 from microgradpy.runtime import opaque
+from microgradpy.runtime.in_place import real_entries
 from microgradpy.runtime.keys import check_bounds, check_index, check_key, constant_key, from_front
 from microgradpy.runtime.signatures import note_active_defaults
 from microgradpy.runtime.suspension import note_code
@@ -238,6 +241,7 @@ def _append(primal: PrimalBuilder, op: Op) -> None:
 
 def _store(primal: PrimalBuilder, op: Op) -> None:
     """Another item of a list, whose kind and the index's are proven: `x[i] = y` may be anything else."""
+    op = _with_tested_entries(primal, op)
     (items, *indices, item), _ = primal.inputs(op)
     kind = with_item(primal.kind(items), tuple(map(primal.kind, indices)), primal.kind(item))
     if kind is None or (len(indices) > 1 and not holds_numbers(kind)):
@@ -249,6 +253,21 @@ def _store(primal: PrimalBuilder, op: Op) -> None:
     result = primal.plain(replace(op, payload=None), kind=kind, active=active)
     if active:
         primal.record(Replaced(result, items, tuple(indices), item, op.where))
+
+
+def _with_tested_entries(primal: PrimalBuilder, op: Op) -> Op:
+    """The same store into an array of floats of entries that are tested if nothing is proven of them."""
+    (items, *indices, item), _ = primal.inputs(op)
+    array = primal.kind(items)
+    is_array = isinstance(array, Array) and array.ndim is not None and array.dtype == "float" and len(indices) == 1
+    if primal.services.tracks or not is_array or not isinstance(primal.kind(item), Unknown):
+        return op
+    tested = Op(function_constant(real_entries), op.arguments[-1:], (fresh(),), from_user=False, where=op.where)
+    if primal.is_active(item):
+        dispatch(primal, tested, function_constant(real_entries), (item,), ())
+    else:
+        primal.plain(tested, kind=Numeric("real"))
+    return replace(op, arguments=(*op.arguments[:-1], tested.result))
 
 
 def length_now(primal: PrimalBuilder, items: Value) -> Value:

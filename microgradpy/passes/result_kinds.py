@@ -13,6 +13,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, final
 
 import numpy as np
@@ -298,6 +299,7 @@ _RETURNED: dict[Any, Kind] = {
     str: Inert("str"),
     object: Inert("object"),
     list[object]: list_of((Inert("object"),)),
+    Real: Numeric("real"),
 }
 
 

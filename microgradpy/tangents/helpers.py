@@ -80,7 +80,8 @@ def itself(index: int) -> Callable[[F], F]:
 def returns(cls: Any) -> Callable[[F], F]:
     """The helper returns a Python or NumPy number of this type, `int` or `float`; for `bool` and `str` such a value; for
     `list`, a new list of real numbers, for `list[int]` of whole ones and for `list[str]` of texts; for `dict`, an empty dict;
-    for `object`, what has no derivative and runs nobody's code, and for `list[object]` some of these."""
+    for `object`, what has no derivative and runs nobody's code, and for `list[object]` some of these; for `numbers.Real`, a
+    real number or an array of such."""
     return _note_in(RETURNS, cls)
 
 

@@ -218,3 +218,37 @@ def of_one_dtype(a):
     for row in a:
         sums.append([row.tolist(), np.sum(row)])
     return sum(total * items[0] for items, total in sums)
+
+
+@program(MATRIX, "max", features="what a function gives that is chosen when it runs is put into an array")
+def pooled(a, how):
+    if how == "max":
+        function = np.max
+    else:
+        function = np.mean
+    y = np.zeros((2, 3))
+    for i in range(2):
+        for j in range(3):
+            y[i, j] = function(a[i : i + 2, j])
+    return np.sum(y * y)
+
+
+def doubled(row):
+    return 2.0 * row
+
+
+def in_a_list(row):
+    return [row[0], row[1] * row[2], 2]
+
+
+def one_number(row):
+    return 3.0
+
+
+@program(MATRIX, ["doubled", "in_a_list", "one_number"], features="an array, a list or a number as a row")
+def rows_of_unknown_functions(a, names):
+    functions = {"doubled": doubled, "in_a_list": in_a_list, "one_number": one_number}
+    y = np.zeros((3, 3))
+    for i, name in enumerate(names):
+        y[i] = functions[name](a[i])
+    return np.sum(y * y * a)
