@@ -101,6 +101,13 @@ def directions_at_once(values: Iterable[Any]) -> int:
     return min(_MOST_DIRECTIONS, _MOST_ENTRIES // max(1, largest))
 
 
+def parts_at_once(count: int, values: Iterable[Any]) -> list[slice]:
+    """The parts in which so many directions go for inputs of this size; none if they go one by one."""
+    step = directions_at_once(values)
+    parts = parts_of(count, step) if count > 1 < step else []
+    return parts if all(part.stop - part.start > 1 for part in parts) else []
+
+
 def parts_of(count: int, step: int) -> list[slice]:
     """So many directions in parts of about the same size, of at most `step` each."""
     parts = -(-count // step)
@@ -128,9 +135,12 @@ def nothing_met() -> Iterator[list[str]]:
 # Reverse
 
 
-def seeds_at_once(back: Any, y: Any, seeds: Any, directions: int, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def seeds_at_once(
+    back: Any, y: Any, seeds: Any, directions: int, args: tuple[Any, ...], takes_nan: bool = False
+) -> tuple[Any, ...] | None:
     """What the pullback `back` of a call makes of many seeds for its value `y`, a number or an array: of each argument the
-    cotangents, with a leading axis. None if they have to be made one by one."""
+    cotangents, with a leading axis. None if they have to be made one by one; as they have to be where NaN comes out, for zeros
+    that stay zeros, unless it `takes_nan` as it is."""
     known = plan_of(back)
     if known is None or directions < 2 or RUN.mode != USUAL or RUN.zeros is not None:
         return None
@@ -153,7 +163,7 @@ def seeds_at_once(back: Any, y: Any, seeds: Any, directions: int, args: tuple[An
         bars = tuple(bar if mark is True else spread(bar, directions) for bar, mark in zip(bars, batch.mark, strict=True))
     elif not batch.mark:
         bars = spread(bars, directions)
-    if met or has_nan(bars):
+    if met or (has_nan(bars) and not takes_nan):
         return None
     CACHE.batches += 1
     found: tuple[Any, ...] = tuple(unit.divided(bars))

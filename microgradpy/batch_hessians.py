@@ -25,10 +25,16 @@ from microgradpy.towers import Tower, filled_seed, outermost
 
 
 def bars_in_many(
-    higher: Tower, stacks: list[Any], wanted: tuple[bool, ...], directions: int, seed_for: Callable[[Any], Any]
+    higher: Tower,
+    stacks: list[Any],
+    wanted: tuple[bool, ...],
+    directions: int,
+    seed_for: Callable[[Any], Any],
+    takes_nan: bool = False,
 ) -> list[Any] | None:
     """The cotangents of the inputs of a pushforward that are wanted, for tangents in many directions: `stacks` are those of the
-    inputs of the function, with a leading axis. None if there are no texts for that, or something is not finite on the way."""
+    inputs of the function, with a leading axis. None if there are no texts for that, or something is not finite on the way;
+    unless it `takes_nan` as it is."""
     below = higher.below
     assert below is not None
     unit = higher.unit(wanted)
@@ -60,7 +66,7 @@ def bars_in_many(
     bars = found if adjoint.mark is True or isinstance(adjoint.mark, tuple) else spread(found, directions)
     if isinstance(adjoint.mark, tuple):
         bars = tuple(bar if mark else spread(bar, directions) for bar, mark in zip(bars, adjoint.mark, strict=True))
-    if met or has_nan(bars) or not are_double(y):
+    if met or (has_nan(bars) and not takes_nan) or not are_double(y):
         return None
     CACHE.batches += 1
     return unit.divided(bars)
