@@ -13,6 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.ad.batched_operations import NotBatched
 from microgradpy.ad.tangent_kinds import dot_kind, is_structured
 from microgradpy.batch_compiler import Batch, half_batch, pushforward_batch
 from microgradpy.cache import CACHE, reached_units
@@ -23,7 +24,8 @@ from microgradpy.ir.kinds import Kind, is_numeric
 from microgradpy.patterns import check_unchanged_parts
 from microgradpy.rules.registry import frule, rrule
 from microgradpy.runtime.modes import RUN
-from microgradpy.tangents.batches import NotAStack, are_double, filled_stack, result_stack, spread
+from microgradpy.tangents.batched_rows import NotAStack
+from microgradpy.tangents.batches import are_double, filled_stack, result_stack, spread
 from microgradpy.tangents.strong_zeros import has_nan
 
 
@@ -50,7 +52,10 @@ class Many:
             return None
         run = self.batch.finished()
         with _outermost(self.function), nothing_met() as met:
-            y, y_dots = run_half(self.function, unit, run, [*self.values, *dots, directions], None)
+            pair = attempted(self.batch, run_half, self.function, unit, run, [*self.values, *dots, directions], None)
+        if pair is None:
+            return None
+        y, y_dots = pair
         if self.planned.read is not None:
             check_unchanged_parts(self.function, self.planned.read, self.planned.bound.values)
         if met or not are_double(y):
@@ -132,6 +137,16 @@ def nothing_met() -> Iterator[list[str]]:
         yield met
 
 
+def attempted(batch: Batch, run: Any, *args: Any) -> Any:
+    """What a text for many directions returns; None if values are not such as it takes, which are then no trees of numbers. The
+    text is not asked again, and those for one direction say in their own way what goes wrong."""
+    try:
+        return run(*args)
+    except (NotAStack, TypeError, ValueError, LookupError, AttributeError) as error:
+        batch.refused = NotBatched(f"values that are no numbers and arrays ({type(error).__name__})")
+        return None
+
+
 # Reverse
 
 
@@ -158,7 +173,9 @@ def seeds_at_once(
         return None
     run = batch.finished()
     with nothing_met() as met:
-        bars = run(saved, stack, directions)
+        bars = attempted(batch, run, saved, stack, directions)
+    if bars is None:
+        return None
     if isinstance(batch.mark, tuple):
         bars = tuple(bar if mark is True else spread(bar, directions) for bar, mark in zip(bars, batch.mark, strict=True))
     elif not batch.mark:

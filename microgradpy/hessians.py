@@ -191,8 +191,8 @@ class _Second:
         return _shaped(self.x, found)
 
     def times_all(self, units: Iterable[Any], takes_nan: bool = False) -> list[Any] | None:
-        """The products with some vectors, all at once; None if they have to be made one by one, as where NaN comes out, unless it
-        `takes_nan` as it is."""
+        """The products with some vectors, all at once; None if they have to be made one by one, as where NaN comes out, unless
+        it `takes_nan` as it is."""
         vectors = list(units)
         try:
             parts = parts_at_once(len(vectors), self.tower.values)

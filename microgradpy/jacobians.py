@@ -118,7 +118,7 @@ def _rows_at_once(found: dict[int, np.ndarray[Any, Any]], args: tuple[Any, ...],
         if not all(_is_stack(bars[number], rows, args[number]) for number in found):
             return False
         for number, matrix in found.items():
-            matrix[rows] = _flat(bars[number], rows)
+            matrix[rows] = _flat(bars[number], rows, args[number])
     return bool(parts)
 
 
@@ -173,7 +173,7 @@ def _in_one_pass(
                 return ROWS
         if type(pair[1]) is not np.ndarray or not _is_stack(pair[1], part, y):
             return None
-        rows.append(_flat(pair[1], part))
+        rows.append(_flat(pair[1], part, y))
     columns = np.concatenate(rows).T
     ends = np.cumsum([np.size(x) for x in chosen.values()])
     beside_each_other = zip(chosen.items(), np.split(columns, ends[:-1], axis=1), strict=True)
@@ -260,33 +260,39 @@ def _by_products(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], chosen: 
         y_dot = push_outermost(f, args, dots(vector), kwargs)[1]
         return np.zeros(np.size(y)) if is_structural_zero(y_dot) else np.ravel(check_seed(y, y_dot)).astype(float)
 
-    def pull_all(vectors: Array) -> Array | None:
-        seeds = vectors.reshape(-1, *np.shape(y))
-        found = np.zeros((len(vectors), width))
-        for rows in parts_at_once(len(vectors), [*args, y]):
-            bars = seeds_at_once(back, y, seeds[rows], rows.stop - rows.start, args, takes_nan=has_nan(vectors))
-            if bars is None or not all(_is_stack(bars[number], rows, x) for number, x in chosen.items()):
-                return None
-            for (number, x), end in zip(chosen.items(), ends, strict=True):
-                found[rows, end - np.size(x) : end] = _flat(bars[number], rows)
-        return found
-
-    def push_all(vectors: Array) -> Array | None:
-        found = np.zeros((len(vectors), np.size(y)))
-        for rows in parts_at_once(len(vectors), [*args, *kwargs.values()]):
-            parts = dict(zip(chosen, np.split(vectors[rows], ends[:-1], axis=1), strict=True))
-            stacks = [parts[n].reshape(-1, *np.shape(x)) if n in parts else None for n, x in enumerate(args)]
-            many = many_outermost(f, args, tuple(stacks), kwargs)
-            pair = None if many is None else many.pushed(rows.stop - rows.start)
-            if pair is None or not _is_stack(pair[1], rows, y):
-                return None
-            found[rows] = _flat(pair[1], rows)
-        return found
-
     def pushed() -> Product | None:
         return push if only_computes(f, args, dots(np.ones(width)), kwargs) else None
 
+    pull_all = functools.partial(_all_pulled, back, y, args, chosen)
+    push_all = functools.partial(_all_pushed, f, y, args, kwargs, chosen)
     return y, LinearMap((np.size(y), width), pull, pushed, _least_exact([y, *chosen.values()]), pull_all, push_all)
+
+
+def _all_pulled(back: Any, y: Any, args: tuple[Any, ...], chosen: dict[int, Any], vectors: Array) -> Array | None:
+    """The products of a Jacobian with many vectors on its left, if they go at once."""
+    seeds, products = vectors.reshape(-1, *np.shape(y)), []
+    for rows in parts_at_once(len(vectors), [*args, y]):
+        bars = seeds_at_once(back, y, seeds[rows], rows.stop - rows.start, args, takes_nan=has_nan(vectors))
+        if bars is None or not all(_is_stack(bars[number], rows, x) for number, x in chosen.items()):
+            return None
+        products.append(np.concatenate([_flat(bars[number], rows, x) for number, x in chosen.items()], axis=1))
+    return np.concatenate(products) if products else None
+
+
+def _all_pushed(
+    f: Any, y: Any, args: tuple[Any, ...], kwargs: dict[str, Any], chosen: dict[int, Any], vectors: Array
+) -> Array | None:
+    """The products with many vectors on its right, if they go at once."""
+    ends, products = np.cumsum([np.size(x) for x in chosen.values()]), []
+    for rows in parts_at_once(len(vectors), [*args, *kwargs.values()]):
+        parts = dict(zip(chosen, np.split(vectors[rows], ends[:-1], axis=1), strict=True))
+        stacks = [parts[n].reshape(-1, *np.shape(x)) if n in parts else None for n, x in enumerate(args)]
+        many = many_outermost(f, args, tuple(stacks), kwargs)
+        pair = None if many is None else many.pushed(rows.stop - rows.start)
+        if pair is None or not _is_stack(pair[1], rows, y):
+            return None
+        products.append(_flat(pair[1], rows, y))
+    return np.concatenate(products) if products else None
 
 
 def _is_stack(bar: Any, rows: slice, x: Any) -> bool:
@@ -294,8 +300,10 @@ def _is_stack(bar: Any, rows: slice, x: Any) -> bool:
     return bar is None or (type(bar) is np.ndarray and bar.shape == (rows.stop - rows.start, *np.shape(x)))
 
 
-def _flat(stack: Any, rows: slice) -> Any:
-    return 0.0 if stack is None else stack.reshape(rows.stop - rows.start, -1)
+def _flat(stack: Any, rows: slice, x: Any) -> Array:
+    count = rows.stop - rows.start
+    flat: Array = np.zeros((count, np.size(x))) if stack is None else stack.reshape(count, -1)
+    return flat
 
 
 def _least_exact(values: Iterable[Any]) -> Any:

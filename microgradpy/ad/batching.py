@@ -20,7 +20,7 @@ from typing import Protocol, final
 
 from microgradpy.ad.batch_marks import Marks, with_sums
 from microgradpy.ad.batched_calls import METHODS, RULES, per_direction
-from microgradpy.ad.batched_operations import Mark, NotBatched, Rules, rank_of, result_marks
+from microgradpy.ad.batched_operations import ROWS, Mark, NotBatched, Rules, rank_of, result_marks
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.builder import Builder
 from microgradpy.ir.kinds import INT, UNKNOWN, Array, Kind, Scalar, Sequence, TupleOf, is_numeric
@@ -59,6 +59,10 @@ class BatchServices(Protocol):
     def batched_call(self, callee: Const, marks: tuple[Mark, ...]) -> tuple[Const, Mark]:
         """The function that stands for a generated one, of arguments with these marks, and the mark of its result. Raises
         NotBatched."""
+
+    def call_by_rows(self, callee: Const, marks: tuple[Mark, ...], reason: NotBatched) -> tuple[Const, Mark]:
+        """What calls such a function for one direction after the other, and the mark of its result. Raises the reason why there
+        is no function for many, where that would not be the same."""
 
 
 @final
@@ -103,6 +107,8 @@ def carried_kind(kind: Kind, mark: Mark) -> Kind:
     match kind, mark:
         case _, False:
             return kind
+        case _, str():
+            return UNKNOWN
         case Scalar(), _:
             return Array(1, "float")
         case Array(ndim=int(rank)), _:
@@ -137,6 +143,8 @@ class _Writer(Rules):
     def converted(self, value: Value, kind: Kind, own: Mark, mark: Mark) -> Value:
         if own == mark or mark is False or (isinstance(value, Const) and value.value is None):
             return value
+        if ROWS in (own, mark):
+            raise NotBatched("what calls have saved in different ways")
         if isinstance(kind, TupleOf) and (isinstance(own, tuple) or isinstance(mark, tuple)):
             count = len(kind.items)
             before = own if isinstance(own, tuple) else (own,) * count
