@@ -25,7 +25,7 @@ from microgradpy.patterns import check_unchanged_parts
 from microgradpy.rules.registry import frule, rrule
 from microgradpy.runtime.modes import RUN
 from microgradpy.tangents.batched_rows import NotAStack
-from microgradpy.tangents.batches import are_double, filled_stack, result_stack, spread
+from microgradpy.tangents.batches import are_double, filled_stack, like_argument, result_stack, spread
 from microgradpy.tangents.strong_zeros import has_nan
 
 
@@ -64,6 +64,8 @@ class Many:
         try:
             found = y, result_stack(y_dots, mark[1] if isinstance(mark, tuple) else mark, directions)
         except NotAStack:
+            return None
+        if isinstance(y, np.ndarray | float) and np.shape(found[1]) != (directions, *np.shape(y)):
             return None
         CACHE.batches += 1
         return found
@@ -137,6 +139,11 @@ def nothing_met() -> Iterator[list[str]]:
         yield met
 
 
+def _is_number(y: Any) -> bool:
+    is_array = isinstance(y, np.ndarray) and y.dtype.kind == "f"
+    return is_array or (isinstance(y, float | int | np.floating) and not isinstance(y, bool))
+
+
 def attempted(batch: Batch, run: Any, *args: Any) -> Any:
     """What a text for many directions returns; None if values are not such as it takes, which are then no trees of numbers. The
     text is not asked again, and those for one direction say in their own way what goes wrong."""
@@ -162,10 +169,11 @@ def seeds_at_once(
     plan, bound, saved = known
     unit = plan.unit
     is_plain = bound.is_plain and not unit.tracks and not plan.exotic and len(args) == len(bound.values)
-    if not (is_plain and unit.result_active and any(unit.active) and is_numeric(unit.result_kind) and are_double([y, *args])):
+    if not (is_plain and unit.result_active and any(unit.active) and _is_number(y) and are_double([y, *args])):
         return None
     batch = half_batch(unit, True, (False, True))
-    if batch.refused is not None or directions < batch.least:
+    least = 2 if takes_nan else batch.least  # one by one, an adjoint that gives NaN is run twice
+    if batch.refused is not None or directions < least:
         return None
     try:
         stack = filled_stack(seeds, y, directions)
@@ -182,6 +190,9 @@ def seeds_at_once(
         bars = spread(bars, directions)
     if met or (has_nan(bars) and not takes_nan):
         return None
+    try:
+        found = tuple(like_argument(bar, x, directions) for bar, x in zip(unit.divided(bars), args, strict=True))
+    except NotAStack:
+        return None
     CACHE.batches += 1
-    found: tuple[Any, ...] = tuple(unit.divided(bars))
     return found

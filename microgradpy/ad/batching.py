@@ -25,6 +25,7 @@ from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.builder import Builder
 from microgradpy.ir.kinds import INT, UNKNOWN, Array, Kind, Scalar, Sequence, TupleOf, is_numeric
 from microgradpy.ir.nodes import (
+    CHANGING,
     UNDEFINED,
     Break,
     Const,
@@ -97,7 +98,8 @@ def batched(function: Function, given: tuple[Mark, ...], services: BatchServices
         raise NotBatched("a method as a value")
     parameters = (*function.parameters, Parameter(directions, name))
     made = replace(function, parameters=parameters, body=body, kinds=writer.builder.kinds)
-    computed = itertools.chain.from_iterable(op.results for op in walk(function.body) if isinstance(op, Op))
+    made_ops = (op for op in walk(function.body) if isinstance(op, Op) and op.callee not in CHANGING)
+    computed = itertools.chain.from_iterable(op.results for op in made_ops)
     ranks = [rank_of(function.kinds.get(var, UNKNOWN)) for var in computed if marks.of(var) is True]
     return Batched(made, marks.result, 2 * ranks.count(0) > len(ranks))
 

@@ -127,6 +127,23 @@ def are_double(value: Any) -> bool:
     return not isinstance(value, complex)
 
 
+def like_argument(bar: Any, x: Any, directions: int) -> Any:
+    """The cotangents of an argument, a tree of numbers, with the leading axis everywhere. Raises NotAStack if they are not of
+    its structure and shapes."""
+    if bar is None or bar is Untouched.zero:
+        return bar
+    if isinstance(x, list | tuple) and type(bar) in (list, tuple) and len(bar) == len(x):
+        return type(bar)([like_argument(part, item, directions) for part, item in zip(bar, x, strict=True)])
+    if isinstance(x, dict) and type(bar) is dict and bar.keys() <= x.keys():
+        return {key: like_argument(part, x[key], directions) for key, part in bar.items()}
+    if isinstance(x, np.ndarray | np.number | float | int):
+        if isinstance(bar, np.ndarray) and bar.shape == (directions, *np.shape(x)):
+            return bar
+        if isinstance(bar, float) and not np.ndim(x):
+            return spread(bar, directions)
+    raise NotAStack
+
+
 def result_stack(y_dot: Any, mark: Any, directions: int) -> Any:
     """What a text returned as the tangent of its value, of which `mark` says what has the axis: as tangents that have it
     everywhere. Raises NotAStack for what is no tree of numbers."""
