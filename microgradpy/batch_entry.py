@@ -145,12 +145,14 @@ def _is_number(y: Any) -> bool:
 
 
 def attempted(batch: Batch, run: Any, *args: Any) -> Any:
-    """What a text for many directions returns; None if values are not such as it takes, which are then no trees of numbers. The
-    text is not asked again, and those for one direction say in their own way what goes wrong."""
+    """What a text for many directions returns; None if values are not such as it takes. If these are no trees of numbers it is
+    not asked again; else the texts for one direction say in their own way what goes wrong."""
     try:
         return run(*args)
-    except (NotAStack, TypeError, ValueError, LookupError, AttributeError) as error:
-        batch.refused = NotBatched(f"values that are no numbers and arrays ({type(error).__name__})")
+    except (ValueError, LookupError):
+        return None
+    except (NotAStack, TypeError, AttributeError):
+        batch.refused = NotBatched("values that are no numbers and arrays")
         return None
 
 

@@ -350,7 +350,7 @@ class Rules(ABC):
     def by_rows(self, op: Op) -> Op | None:
         """A call of a function that only computes, for one direction after the other."""
         is_known = isinstance(op.callee, Const) and only_computes(op.callee.value) and result_marks(op, self.marks) == (True,)
-        if not is_known or any(map(self.carries, [value for _, value in op.keywords])):
+        if not is_known or any(name == "out" or self.carries(value) for name, value in op.keywords):
             return None
         how = Const(tuple(map(self.mark, op.arguments))), self.directions
         callee = function_constant(batched_rows.by_rows)
