@@ -127,6 +127,8 @@ def __getattr__(name: str) -> Any:
     if name == "tracking":
         return importlib.import_module("microgradpy.tracking")
     if name in _LATER:
+        if "rrule" not in globals():  # what these use at run time, the others install
+            load_public()
         return getattr(importlib.import_module(_LATER[name]), name)
     if not name.startswith("__"):
         if name not in _CACHED or not _has_disk_cache():

@@ -9,16 +9,17 @@ import types
 from collections.abc import Callable
 from typing import Any, ClassVar, final
 
-from microgradpy.ad.batched_operations import Mark, NotBatched
+from microgradpy.ad.batch_dependence import dependence, in_every_part, writes_inputs
+from microgradpy.ad.batched_operations import ROWS, Mark, NotBatched
 from microgradpy.ad.batching import batched
 from microgradpy.ad.tangent_calls import NotPushable
-from microgradpy.cache import Unit, lock
+from microgradpy.cache import Unit, lock, reached_units
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load, load_in_place_of
 from microgradpy.dataclasses import dataclass
 from microgradpy.forward_compiler import PushforwardOf, forward_function
 from microgradpy.ir.kinds import Kind
-from microgradpy.ir.nodes import NOWHERE, Const, Function
+from microgradpy.ir.nodes import NOWHERE, Const, Function, function_constant
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.verifier import verify
 from microgradpy.linking import Half, Source, bindings_of, finish, link
@@ -27,6 +28,7 @@ from microgradpy.passes.dead_code import eliminate_dead_code
 from microgradpy.pipeline import VERIFY
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.room import with_room
+from microgradpy.tangents.batched_rows import adjoint_by_rows, primal_by_rows, pushed_by_rows
 
 
 @final
@@ -95,6 +97,77 @@ class _Services:
             raise NotBatched(f"a call of {found.unit.name}, which calls itself")
         assert found.constant is not None
         return found.constant, found.mark
+
+    def call_by_rows(self, callee: Const, marks: tuple[Mark, ...], reason: NotBatched) -> tuple[Const, Mark]:
+        unit, which = _called(callee)
+        key = "rows", which, marks
+        if key not in unit.batches:
+            unit.batches[key] = _by_rows(callee, marks)
+        found: tuple[Const, Mark] | None = unit.batches[key]
+        if found is None:
+            raise reason
+        return found
+
+
+def _called(callee: Const) -> tuple[Unit, str]:
+    """The unit that a constant stands for, and for what of it."""
+    wanted = callee.value
+    if isinstance(wanted, Half):
+        return wanted.unit, "adjoint" if wanted.is_adjoint else "primal"
+    assert isinstance(wanted, PushforwardOf)
+    return wanted.callee.unit, "pushforward"
+
+
+def _by_rows(callee: Const, marks: tuple[Mark, ...]) -> tuple[Const, Mark] | None:
+    """What calls a function for one direction after the other, and the mark of its result; None if that is not the same, as it
+    writes into what it is given, or is not known."""
+    unit, which = _called(callee)
+    texts = _Texts()
+    function = texts.function(texts.key(callee))
+    if any(each.tracks or each.passed for each in reached_units(unit)) or (function is not None and writes_inputs(function)):
+        return None
+    if which == "adjoint":
+        return function_constant(adjoint_by_rows), True
+    if function is None:
+        return None
+    found = dependence(callee, tuple(map(in_every_part, marks)), texts)
+    of_value, of_other = found if isinstance(found, tuple) and len(found) == 2 else (True, True)
+    if which == "primal":
+        return function_constant(primal_by_rows), (of_value, ROWS)
+    return function_constant(pushed_by_rows), (of_value, of_other)
+
+
+class _Texts:
+    """The functions that are called by one."""
+
+    def __init__(self) -> None:
+        self.met: dict[Any, Const] = {}
+        self.known: dict[Any, Function | None] = {}
+
+    def key(self, callee: Const) -> tuple[int, str]:
+        unit, which = _called(callee)
+        self.met.setdefault((id(unit), which), callee)
+        return id(unit), which
+
+    def function(self, key: Any) -> Function | None:
+        if key not in self.known:
+            self.known[key] = _text_of(self.met[key])
+        return self.known[key]
+
+
+def _text_of(callee: Const) -> Function | None:
+    unit, which = _called(callee)
+    if which != "pushforward":
+        finish(unit)
+        source: Source | None = unit.source
+        return None if source is None else source.adjoint if which == "adjoint" else source.primal
+    wanted = callee.value
+    assert isinstance(wanted, PushforwardOf)
+    try:
+        made = forward_function(wanted.callee.function, unit, wanted.callee.kinds)
+    except NotPushable:
+        return None
+    return None if isinstance(made, MayWrite) else made
 
 
 def pushforward_batch(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...], marks: tuple[Mark, ...]) -> Batch:

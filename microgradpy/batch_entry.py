@@ -13,6 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.ad.batched_operations import NotBatched
 from microgradpy.ad.tangent_kinds import dot_kind, is_structured
 from microgradpy.batch_compiler import Batch, half_batch, pushforward_batch
 from microgradpy.cache import CACHE, reached_units
@@ -23,7 +24,8 @@ from microgradpy.ir.kinds import Kind, is_numeric
 from microgradpy.patterns import check_unchanged_parts
 from microgradpy.rules.registry import frule, rrule
 from microgradpy.runtime.modes import RUN
-from microgradpy.tangents.batches import NotAStack, are_double, filled_stack, result_stack, spread
+from microgradpy.tangents.batched_rows import NotAStack
+from microgradpy.tangents.batches import are_double, filled_stack, like_argument, result_stack, spread
 from microgradpy.tangents.strong_zeros import has_nan
 
 
@@ -50,7 +52,10 @@ class Many:
             return None
         run = self.batch.finished()
         with _outermost(self.function), nothing_met() as met:
-            y, y_dots = run_half(self.function, unit, run, [*self.values, *dots, directions], None)
+            pair = attempted(self.batch, run_half, self.function, unit, run, [*self.values, *dots, directions], None)
+        if pair is None:
+            return None
+        y, y_dots = pair
         if self.planned.read is not None:
             check_unchanged_parts(self.function, self.planned.read, self.planned.bound.values)
         if met or not are_double(y):
@@ -59,6 +64,8 @@ class Many:
         try:
             found = y, result_stack(y_dots, mark[1] if isinstance(mark, tuple) else mark, directions)
         except NotAStack:
+            return None
+        if isinstance(y, np.ndarray | float) and np.shape(found[1]) != (directions, *np.shape(y)):
             return None
         CACHE.batches += 1
         return found
@@ -101,6 +108,13 @@ def directions_at_once(values: Iterable[Any]) -> int:
     return min(_MOST_DIRECTIONS, _MOST_ENTRIES // max(1, largest))
 
 
+def parts_at_once(count: int, values: Iterable[Any]) -> list[slice]:
+    """The parts in which so many directions go for inputs of this size; none if they go one by one."""
+    step = directions_at_once(values)
+    parts = parts_of(count, step) if count > 1 < step else []
+    return parts if all(part.stop - part.start > 1 for part in parts) else []
+
+
 def parts_of(count: int, step: int) -> list[slice]:
     """So many directions in parts of about the same size, of at most `step` each."""
     parts = -(-count // step)
@@ -125,22 +139,43 @@ def nothing_met() -> Iterator[list[str]]:
         yield met
 
 
+def _is_number(y: Any) -> bool:
+    is_array = isinstance(y, np.ndarray) and y.dtype.kind == "f"
+    return is_array or (isinstance(y, float | int | np.floating) and not isinstance(y, bool))
+
+
+def attempted(batch: Batch, run: Any, *args: Any) -> Any:
+    """What a text for many directions returns; None if values are not such as it takes. If these are no trees of numbers it is
+    not asked again; else the texts for one direction say in their own way what goes wrong."""
+    try:
+        return run(*args)
+    except (ValueError, LookupError):
+        return None
+    except (NotAStack, TypeError, AttributeError):
+        batch.refused = NotBatched("values that are no numbers and arrays")
+        return None
+
+
 # Reverse
 
 
-def seeds_at_once(back: Any, y: Any, seeds: Any, directions: int, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def seeds_at_once(
+    back: Any, y: Any, seeds: Any, directions: int, args: tuple[Any, ...], takes_nan: bool = False
+) -> tuple[Any, ...] | None:
     """What the pullback `back` of a call makes of many seeds for its value `y`, a number or an array: of each argument the
-    cotangents, with a leading axis. None if they have to be made one by one."""
+    cotangents, with a leading axis. None if they have to be made one by one; as they have to be where NaN comes out, for zeros
+    that stay zeros, unless it `takes_nan` as it is."""
     known = plan_of(back)
     if known is None or directions < 2 or RUN.mode != USUAL or RUN.zeros is not None:
         return None
     plan, bound, saved = known
     unit = plan.unit
     is_plain = bound.is_plain and not unit.tracks and not plan.exotic and len(args) == len(bound.values)
-    if not (is_plain and unit.result_active and any(unit.active) and is_numeric(unit.result_kind) and are_double([y, *args])):
+    if not (is_plain and unit.result_active and any(unit.active) and _is_number(y) and are_double([y, *args])):
         return None
     batch = half_batch(unit, True, (False, True))
-    if batch.refused is not None or directions < batch.least:
+    least = 2 if takes_nan else batch.least  # one by one, an adjoint that gives NaN is run twice
+    if batch.refused is not None or directions < least:
         return None
     try:
         stack = filled_stack(seeds, y, directions)
@@ -148,13 +183,18 @@ def seeds_at_once(back: Any, y: Any, seeds: Any, directions: int, args: tuple[An
         return None
     run = batch.finished()
     with nothing_met() as met:
-        bars = run(saved, stack, directions)
+        bars = attempted(batch, run, saved, stack, directions)
+    if bars is None:
+        return None
     if isinstance(batch.mark, tuple):
         bars = tuple(bar if mark is True else spread(bar, directions) for bar, mark in zip(bars, batch.mark, strict=True))
     elif not batch.mark:
         bars = spread(bars, directions)
-    if met or has_nan(bars):
+    if met or (has_nan(bars) and not takes_nan):
+        return None
+    try:
+        found = tuple(like_argument(bar, x, directions) for bar, x in zip(unit.divided(bars), args, strict=True))
+    except NotAStack:
         return None
     CACHE.batches += 1
-    found: tuple[Any, ...] = tuple(unit.divided(bars))
     return found

@@ -61,7 +61,7 @@ class PushforwardOf:
         return self.callee.unit.pushforward
 
     def make(self) -> Callable[..., Any]:
-        return _finished(self.callee)
+        return add_pushforward(self.callee.function, self.callee.unit, self.callee.kinds)
 
     def kept(self) -> object:
         return None  # the callee has all

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from microgradpy.batch_entry import directions_at_once, parts_of
+from microgradpy.batch_entry import parts_at_once
 from microgradpy.batch_hessians import bars_in_many
 from microgradpy.binding import bind
 from microgradpy.boundary import BOUNDARY
@@ -31,6 +31,7 @@ from microgradpy.sparsity.chosen import Sparsity
 from microgradpy.sparsity.maps import LinearMap
 from microgradpy.sparsity.patterns import Array, Pattern, given_pattern, joined, transposed
 from microgradpy.tangents.projection import check_seed
+from microgradpy.tangents.strong_zeros import has_nan
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.towers import NotByParts, Place, Tower, filled_seed, outermost
 
@@ -83,11 +84,16 @@ def _sparse(f: Any, x: Any, second: _Second, sparsity: Sparsity) -> Any:
         v = vector.reshape(x.shape).astype(dtype) if isinstance(x, np.ndarray) else float(vector[0])
         return np.ravel(second.times(v)).astype(float, copy=False)
 
+    def times_all(vectors: Array) -> Array | None:
+        stack = vectors.reshape(-1, *x.shape).astype(dtype) if isinstance(x, np.ndarray) else vectors[:, 0]
+        columns = second.times_all(stack, takes_nan=has_nan(vectors))
+        return None if columns is None else np.stack(columns).reshape(len(vectors), size)
+
     def read(given: Any) -> Pattern:
         half = given_pattern(given, (size, size), np.shape(x) * 2)
         return joined(half, transposed(half))
 
-    linear = LinearMap((size, size), times, lambda: None, dtype)  # from the left and from the right it is the same
+    linear = LinearMap((size, size), times, lambda: None, dtype, times_all)  # from the left and from the right it is the same
     name = f"the Hessian of {getattr(f, '__name__', type(f).__name__)}"
     return sparsity.matrix(linear, (size,), read, name).astype(dtype, copy=False)
 
@@ -184,25 +190,24 @@ class _Second:
             found = self._times(v)
         return _shaped(self.x, found)
 
-    def times_all(self, units: Iterable[Any]) -> list[Any] | None:
-        """The products with some vectors, all at once; None if they have to be made one by one."""
+    def times_all(self, units: Iterable[Any], takes_nan: bool = False) -> list[Any] | None:
+        """The products with some vectors, all at once; None if they have to be made one by one, as where NaN comes out, unless
+        it `takes_nan` as it is."""
         vectors = list(units)
-        step = directions_at_once(self.tower.values)
-        if len(vectors) < 2 or step < 2:
-            return None
         try:
-            found = [self._times_some(np.stack(vectors[part])) for part in parts_of(len(vectors), step)]
+            parts = parts_at_once(len(vectors), self.tower.values)
+            found = [self._times_some(np.stack(vectors[part]), takes_nan) for part in parts]
         except (NotByParts, _OneByOne):
             return None
-        return [column for columns in found for column in columns]
+        return [column for columns in found for column in columns] or None
 
-    def _times_some(self, stack: np.ndarray[Any, Any]) -> Any:
+    def _times_some(self, stack: np.ndarray[Any, Any], takes_nan: bool) -> Any:
         place = self.tower.place
         wanted = place.wanted((0,), own=False)
         higher = self.tower.along(place.dots(None, (stack[0],), None))
         flags = (*wanted, *(False,) * (len(higher.values) - len(wanted)))
         stacks = place.dots(None, (stack,), None)
-        bars = bars_in_many(higher, stacks, flags, len(stack), functools.partial(seed_of, self.f))
+        bars = bars_in_many(higher, stacks, flags, len(stack), functools.partial(seed_of, self.f), takes_nan)
         found = None if bars is None else place.bars(bars[: len(wanted)])[1][0]
         if not isinstance(found, np.ndarray) or found.shape != stack.shape:
             raise _OneByOne

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.argnums import Argnums, by_position, names_in, numbered
-from microgradpy.batch_entry import directions_at_once, many_outermost, parts_of, seeds_at_once
+from microgradpy.batch_entry import many_outermost, parts_at_once, seeds_at_once
 from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import DifferentiationError
@@ -26,6 +26,7 @@ from microgradpy.sparsity.chosen import Sparsity
 from microgradpy.sparsity.maps import LinearMap, Product
 from microgradpy.sparsity.patterns import Array, Pattern, beside, given_pattern, joined
 from microgradpy.tangents.projection import check_seed
+from microgradpy.tangents.strong_zeros import has_nan
 from microgradpy.tangents.types import is_structural_zero
 
 Numbers = tuple[int, ...]
@@ -107,20 +108,18 @@ def _by_rows(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tupl
 
 def _rows_at_once(found: dict[int, np.ndarray[Any, Any]], args: tuple[Any, ...], y: Any, back: Any) -> bool:
     """Fill the matrices by all rows at once; whether there is a text for that."""
-    step, count = directions_at_once([*args, y]), np.size(y)
-    if count < 2 or step < 2:
-        return False
-    for rows in parts_of(count, step):
+    count = np.size(y)
+    parts = parts_at_once(count, [*args, y])
+    for rows in parts:
         seeds = np.eye(rows.stop - rows.start, count, rows.start).reshape(-1, *np.shape(y))
         bars = seeds_at_once(back, y, seeds, len(seeds), args)
         if bars is None:
             return False
+        if not all(_is_stack(bars[number], rows, args[number]) for number in found):
+            return False
         for number, matrix in found.items():
-            bar = bars[number]
-            if not (bar is None or (type(bar) is np.ndarray and bar.shape == (len(seeds), *np.shape(args[number])))):
-                return False
-            matrix[rows] = 0.0 if bar is None else bar.reshape(len(seeds), -1)
-    return True
+            matrix[rows] = _flat(bars[number], rows, args[number])
+    return bool(parts)
 
 
 def _by_columns(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tuple[bool, ...]) -> Found | None:
@@ -151,12 +150,12 @@ def _in_one_pass(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], chosen: dict[int, Any], count: int
 ) -> Found | str | None:
     """By tangents for all columns at once: None if they go one by one, `ROWS` if there are so few rows that these take less."""
-    step = directions_at_once([*args, *kwargs.values()])
-    if count < 2 or step < 2:
+    parts = parts_at_once(count, [*args, *kwargs.values()])
+    if not parts:
         return None
     y: Any = None
     rows: list[np.ndarray[Any, Any]] = []
-    for part in parts_of(count, step):
+    for part in parts:
         start, stop = part.start, part.stop
         found = many_outermost(f, args, _columns(args, chosen, start, stop), kwargs)
         if found is None or count < found.batch.least:
@@ -172,14 +171,13 @@ def _in_one_pass(
             found.batch.size = np.size(y)
             if not _is_worth_columns(np.size(y), count):
                 return ROWS
-        y_dots = pair[1]
-        if type(y_dots) is not np.ndarray or y_dots.shape != (stop - start, *np.shape(y)):
+        if type(pair[1]) is not np.ndarray or not _is_stack(pair[1], part, y):
             return None
-        rows.append(y_dots.reshape(stop - start, -1))
+        rows.append(_flat(pair[1], part, y))
     columns = np.concatenate(rows).T
     ends = np.cumsum([np.size(x) for x in chosen.values()])
-    parts = zip(chosen.items(), np.split(columns, ends[:-1], axis=1), strict=True)
-    return y, {number: np.ascontiguousarray(part, _dtype(y, x)) for (number, x), part in parts}
+    beside_each_other = zip(chosen.items(), np.split(columns, ends[:-1], axis=1), strict=True)
+    return y, {number: np.ascontiguousarray(part, _dtype(y, x)) for (number, x), part in beside_each_other}
 
 
 ROWS = "rows"
@@ -265,7 +263,47 @@ def _by_products(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], chosen: 
     def pushed() -> Product | None:
         return push if only_computes(f, args, dots(np.ones(width)), kwargs) else None
 
-    return y, LinearMap((np.size(y), width), pull, pushed, _least_exact([y, *chosen.values()]))
+    pull_all = functools.partial(_all_pulled, back, y, args, chosen)
+    push_all = functools.partial(_all_pushed, f, y, args, kwargs, chosen)
+    return y, LinearMap((np.size(y), width), pull, pushed, _least_exact([y, *chosen.values()]), pull_all, push_all)
+
+
+def _all_pulled(back: Any, y: Any, args: tuple[Any, ...], chosen: dict[int, Any], vectors: Array) -> Array | None:
+    """The products of a Jacobian with many vectors on its left, if they go at once."""
+    seeds, products = vectors.reshape(-1, *np.shape(y)), []
+    for rows in parts_at_once(len(vectors), [*args, y]):
+        bars = seeds_at_once(back, y, seeds[rows], rows.stop - rows.start, args, takes_nan=has_nan(vectors))
+        if bars is None or not all(_is_stack(bars[number], rows, x) for number, x in chosen.items()):
+            return None
+        products.append(np.concatenate([_flat(bars[number], rows, x) for number, x in chosen.items()], axis=1))
+    return np.concatenate(products) if products else None
+
+
+def _all_pushed(
+    f: Any, y: Any, args: tuple[Any, ...], kwargs: dict[str, Any], chosen: dict[int, Any], vectors: Array
+) -> Array | None:
+    """The products with many vectors on its right, if they go at once."""
+    ends, products = np.cumsum([np.size(x) for x in chosen.values()]), []
+    for rows in parts_at_once(len(vectors), [*args, *kwargs.values()]):
+        parts = dict(zip(chosen, np.split(vectors[rows], ends[:-1], axis=1), strict=True))
+        stacks = [parts[n].reshape(-1, *np.shape(x)) if n in parts else None for n, x in enumerate(args)]
+        many = many_outermost(f, args, tuple(stacks), kwargs)
+        pair = None if many is None else many.pushed(rows.stop - rows.start)
+        if pair is None or not _is_stack(pair[1], rows, y):
+            return None
+        products.append(_flat(pair[1], rows, y))
+    return np.concatenate(products) if products else None
+
+
+def _is_stack(bar: Any, rows: slice, x: Any) -> bool:
+    """Whether it is a stack of cotangents or tangents of a number or an array `x`; None is one of zeros."""
+    return bar is None or (type(bar) is np.ndarray and bar.shape == (rows.stop - rows.start, *np.shape(x)))
+
+
+def _flat(stack: Any, rows: slice, x: Any) -> Array:
+    count = rows.stop - rows.start
+    flat: Array = np.zeros((count, np.size(x))) if stack is None else stack.reshape(count, -1)
+    return flat
 
 
 def _least_exact(values: Iterable[Any]) -> Any:

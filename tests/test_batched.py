@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from microgradpy import CotangentShapeError, DifferentiationError, Tangent, code_pushforward, gradient, jacobian, jvp, pullback
+from microgradpy import (
+    CotangentShapeError,
+    DifferentiationError,
+    Tangent,
+    code_pushforward,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    jvp,
+    pullback,
+)
 from microgradpy.cache import CACHE
+from microgradpy.tangents import batched_rows, batches
+from microgradpy.tangents.arithmetic import unbroadcast
 
 X = np.array([0.5, -1.2, 2.0])
 V = np.random.default_rng(5).normal(size=(4, 3))
@@ -296,6 +311,48 @@ def padded(a: Any) -> Any:
     return u[1:-1, 2:] + u[1:-1, :-2] - 4.0 * a
 
 
+def linear_algebra(a: Any, x: Any) -> Any:
+    spd = a @ a.T + 3.0 * np.eye(2)
+    low = np.linalg.cholesky(spd)
+    return np.linalg.solve(spd, x[:2]), np.linalg.inv(spd), np.linalg.det(spd), low, np.linalg.eigvalsh(spd), np.trace(spd)
+
+
+def spectrum(x: Any) -> Any:
+    return np.abs(np.fft.fft(x)) ** 2 * x
+
+
+def axes_unknown(x: Any, p: Any) -> Any:
+    """What is in a dict may have any number of axes."""
+    hidden = np.tanh(p["w"] @ x + p["b"])
+    return np.sum(hidden * p["w"][:, 0]) + hidden
+
+
+def put_together(x: Any) -> Any:
+    return np.hstack([x * x, x[0], np.vstack([x, x * x]).sum(axis=0)]) + np.tensordot(x, np.ones((3, 7)), axes=1)
+
+
+def chosen(x: Any) -> Any:
+    return x[np.argsort(x)] * x + np.clip(x, -1.0, 1.0) ** 3 + np.sort(x)
+
+
+def closure(x: Any) -> Any:
+    def slope(y: Any) -> Any:
+        return y * x[0] + x
+
+    return slope(slope(x))
+
+
+def recursive_closure(x: Any) -> Any:
+    def rest(k: int) -> Any:
+        return 0.0 if k == 3 else x[k] ** 2 + rest(k + 1)
+
+    return rest(0)
+
+
+def depends_on_recursion(x: Any, n: int = 3) -> Any:
+    return x if n == 0 else x * depends_on_recursion(x, n - 1)
+
+
 A, S3 = np.random.default_rng(6).normal(size=(2, 3)), np.random.default_rng(7).normal(size=(2, 2, 3))
 AT_ONCE = [
     (loop_over_scalars, (X,)),
@@ -319,6 +376,14 @@ AT_ONCE = [
     (powers, (X,)),
     (padded, (A,)),
     (infinite_slope, (np.array([1.0, 0.0, -2.0]),)),
+    (linear_algebra, (A, X)),
+    (spectrum, (X,)),
+    (axes_unknown, (X, {"w": A, "b": np.array([0.1, -0.4])})),
+    (put_together, (X,)),
+    (chosen, (X,)),
+    (closure, (X,)),
+    (recursive_closure, (X,)),
+    (depends_on_recursion, (X,)),
     (lambda s: (s * s, math.exp(s) * s), (0.3,)),
     (lambda x, y: x[0] * y[1][0] + x[1], ((0.5, 2.0), [1.5, [X]])),
 ]
@@ -327,6 +392,8 @@ AT_ONCE = [
 def directions_of(x: Any, draw: np.random.Generator) -> Any:
     if isinstance(x, list | tuple):
         return type(x)([directions_of(item, draw) for item in x])
+    if isinstance(x, dict):
+        return {key: directions_of(item, draw) for key, item in x.items()}
     return draw.normal(size=(9, *np.shape(x)))
 
 
@@ -367,10 +434,6 @@ def catches(x: Any) -> Any:
         return x
 
 
-def depends_on_recursion(x: Any, n: int = 3) -> Any:
-    return x if n == 0 else x * depends_on_recursion(x, n - 1)
-
-
 def divides(x: Any) -> Any:
     return x / (x.sum() - x.sum())
 
@@ -378,7 +441,6 @@ def divides(x: Any) -> Any:
 ONE_BY_ONE = [
     (prints, (X,)),
     (catches, (X,)),
-    (depends_on_recursion, (X,)),
     (number_written_at_places, (X,)),
     (np.sin, (X,)),
     (lambda x: x * x, (X.astype(np.float32),)),
@@ -437,7 +499,52 @@ def test_the_text_can_be_read() -> None:
         code_pushforward(catches, X, batched=True)
 
 
+def ode_in_lists(x: Any) -> Any:
+    y = [x[0], x[1]]
+    for _ in range(4):
+        slope = [y[1], -x[2] * y[0] - y[1]]
+        y = [y[0] + 0.1 * slope[0], y[1] + 0.1 * slope[1]]
+    return np.array([y[0] ** 2, y[1]])
+
+
+def ode_in_a_dict(x: Any) -> Any:
+    state = {"a": x[0], "b": x[1]}
+    for _ in range(4):
+        state = {"a": state["a"] + 0.1 * state["b"] * x[2], "b": state["b"] - 0.1 * state["a"]}
+    return state["a"] * state["b"]
+
+
+def table_of_numbers(x: Any) -> Any:
+    table = [[0.0] * 3 for _ in range(3)]
+    for i in range(3):
+        for j in range(3):
+            table[i][j] = x[i] * x[j] + (table[i - 1][j] if i > 0 else 0.0) + (table[i][j - 1] if j > 0 else 0.0)
+    return table[2][2]
+
+
+def loss_of_parameters(p: Any, x: Any) -> Any:
+    return np.sum((np.tanh(p["w"] @ x + p["b"]) * p["v"] - p["c"]) ** 2)
+
+
+def one_item(items: Any) -> Any:
+    return items[1] * items[1]
+
+
+PARAMETERS = {"w": A, "b": np.array([0.1, -0.4]), "v": np.array([0.7, 0.3]), "c": 0.2}
 SEEDS_AT_ONCE = [
+    (ode_in_lists, (X,)),
+    (ode_in_a_dict, (X,)),
+    (table_of_numbers, (X,)),
+    (loss_of_parameters, (PARAMETERS, X)),
+    (one_item, ([1.0, 2.0, 3.0],)),
+    (recursive_closure, (X,)),
+    (depends_on_recursion, (X, 3)),
+    (spectrum, (X,)),
+    (chosen, (X,)),
+    (lambda a, x: np.linalg.solve(a @ a.T + np.eye(2), x[:2]), (A, X)),
+    (lambda a: np.linalg.inv(a @ a.T + np.eye(2)), (A,)),
+    (lambda a: np.linalg.cholesky(a @ a.T + np.eye(2)), (A,)),
+    (lambda a: np.linalg.eigvalsh(a @ a.T), (A,)),
     (written_in_place, (X,)),
     (numbers_outlive_writes, (X,)),
     (lambda a, x: (a @ a.T) @ (a @ x) + np.dot(x, x) * a.mean(axis=1), (A, X)),
@@ -459,3 +566,85 @@ def test_seeds_go_at_once(f: Callable[..., Any], args: tuple[Any, ...]) -> None:
     assert CACHE.batches == before + 1
     for number, seed in enumerate(seeds):
         compare(at(bars, number), back(seed))
+
+
+def norms(x: Any) -> Any:
+    return np.linalg.norm(x) * x[0] + np.linalg.norm(np.outer(x, x), axis=1).sum()
+
+
+def extremes(x: Any) -> Any:
+    return np.max(x * x) * np.min(x) + np.sum(np.sort(x) * x) + np.var(x) + np.sum(np.clip(x, -1.0, 1.5) ** 3)
+
+
+def log_of_sum(x: Any) -> Any:
+    most = np.max(x)
+    return most + np.log(np.sum(np.exp(x - most)))
+
+
+def matrices_of(x: Any) -> Any:
+    spd = np.outer(x, x) + 3.0 * np.eye(len(x))
+    low = np.linalg.cholesky(spd)
+    return np.sum(np.linalg.inv(spd)) + np.linalg.det(spd) + np.sum(np.log(np.diag(low))) + x @ np.linalg.solve(spd, x)
+
+
+def of_a_spectrum(x: Any) -> Any:
+    return np.sum(np.abs(np.fft.fft(x)) ** 2 * np.arange(len(x))) + np.einsum("i,j->", x, x)
+
+
+def sum_of_ode(x: Any) -> Any:
+    return np.sum(ode_in_lists(x)) + ode_in_a_dict(x) + table_of_numbers(x)
+
+
+def of_logaddexp(x: Any) -> Any:
+    return np.sum(np.logaddexp(0.0, x * x[0]))
+
+
+HESSIANS_AT_ONCE = [
+    norms, extremes, log_of_sum, matrices_of, of_a_spectrum, sum_of_ode, recursive_closure, of_logaddexp,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", HESSIANS_AT_ONCE)
+def test_hessians_go_at_once(f: Callable[..., Any]) -> None:
+    x = np.linspace(-1.3, 1.9, 9) if f not in (sum_of_ode, recursive_closure) else np.tile(X, 3)
+    before = CACHE.batches
+    found = hessian(f, x)
+    assert CACHE.batches == before + 1
+    for number, unit in enumerate(np.eye(9)):
+        np.testing.assert_allclose(found[:, number], hvp(f, x, unit), rtol=1e-12, atol=1e-12)
+
+
+def test_ties_and_infinities_in_hessians() -> None:
+    for x in (np.array([2.0] * 4 + [1.0] * 5), np.zeros(9)):
+        for f in (extremes, log_of_sum, norms):
+            with np.errstate(all="ignore"):
+                found, one_by_one = hessian(f, x), np.stack([hvp(f, x, unit) for unit in np.eye(9)], axis=-1)
+            np.testing.assert_allclose(found, one_by_one, rtol=1e-12, atol=1e-12)
+
+
+def test_what_nobody_reads_of_a_list_has_no_cotangents() -> None:
+    _, back = pullback(one_item, [1.0, 2.0, 3.0])
+    bars = back.batched(np.arange(9.0))[1]
+    assert bars[0] is None and bars[2] is None
+    np.testing.assert_array_equal(bars[1], 4.0 * np.arange(9.0))
+
+
+STACKS = [np.random.default_rng(3).normal(size=shape) for shape in ((5,), (5, 3), (5, 3, 3), (5, 2, 3, 3))]
+SINGLE = [stack[0] for stack in STACKS]
+
+
+def test_what_asks_for_the_number_of_axes_when_it_runs() -> None:
+    for n, m, many in itertools.product(range(4), range(4), ((True, True), (True, False), (False, True))):
+        x, y = (STACKS if many[0] else SINGLE)[n], (STACKS if many[1] else SINGLE)[m]
+        rows = [(x[j] if many[0] else x, y[j] if many[1] else y) for j in range(5)]
+        expected = [a * b for a, b in rows]
+        np.testing.assert_allclose(batched_rows.elementwise_each(operator.mul, many, x, y), expected, rtol=1e-14)
+        if n and m:
+            np.testing.assert_allclose(batched_rows.matmul_each(x, y, many), [a @ b for a, b in rows], rtol=1e-12, atol=1e-14)
+    for d, like in itertools.product(STACKS, [*SINGLE, np.ones((1, 3)), np.ones((3, 1)), 1.0]):
+        if d[0].ndim >= np.ndim(like) or not np.ndim(d[0]):
+            rows = [unbroadcast(each, like) for each in d]
+            np.testing.assert_allclose(batches.unbroadcast_each(d, like), rows, rtol=1e-12, atol=1e-14)
+    for like in (True, np.array([True]), "text", None, [1.0]):
+        with pytest.raises(batched_rows.NotAStack):
+            batches.unbroadcast_each(STACKS[1], like)

@@ -27,6 +27,11 @@ def test_the_first_public_name_brings_the_others():
     assert after("import microgradpy.nn as n, microgradpy; print(microgradpy.grad(n.relu)(2.0))") == "1.0"
 
 
+def test_what_is_imported_later_may_be_the_first_name_that_is_used():
+    program = "from microgradpy import hessian; from benchmarks.jacobian_programs import rosenbrock, np"
+    assert after(f"{program}; print(hessian(rosenbrock, np.ones(2)).tolist())") == "[[802.0, -400.0], [-400.0, 200.0]]"
+
+
 def test_names_are_listed_before_they_are_used():
     program = "import microgradpy as m; print({*m.__all__, 'check_gradient'} <= {*dir(m)}, hasattr(m, 'no_such_name'))"
     assert after(program) == "True False"

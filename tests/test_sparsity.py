@@ -13,6 +13,7 @@ from scipy import integrate, optimize, sparse
 from scipy.sparse import linalg
 
 from microgradpy import DifferentiationError, gradient, hess, hessian, jac, jacobian, jacobians, value_and_jacobian
+from microgradpy.cache import CACHE
 from microgradpy.sparsity.colouring import colours_of_columns, count_of
 from microgradpy.sparsity.detection import detected
 from microgradpy.sparsity.maps import LinearMap
@@ -272,10 +273,10 @@ def test_a_derivative_that_takes_no_nan_is_not_detected() -> None:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, f: Callable[..., Any], x: Any, **options: Any) -> tuple[int, int]:
-    """How many rows and columns, or sums of them, a Jacobian took."""
+    """How many rows and columns, or sums of them, a Jacobian took; what goes at once in forward mode counts as one."""
     pulls: list[int] = []
     pushes: list[int] = []
-    resolve, push = jacobians.resolve_outermost, jacobians.push_outermost
+    resolve, push, push_all = jacobians.resolve_outermost, jacobians.push_outermost, jacobians.many_outermost
 
     def resolved(*args: Any) -> Any:
         y, back = resolve(*args)
@@ -284,6 +285,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, f: Callable[..., Any], x: Any, **op
     with monkeypatch.context() as patched:
         patched.setattr(jacobians, "resolve_outermost", resolved)
         patched.setattr(jacobians, "push_outermost", lambda *args: pushes.append(1) or push(*args))
+        patched.setattr(jacobians, "many_outermost", lambda *args: pushes.append(1) or push_all(*args))
         jacobian(f, x, **options)
     return len(pulls), len(pushes)
 
@@ -292,9 +294,31 @@ def test_the_number_of_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.linspace(0.0, 1.0, 1000)
     three = sparse.diags_array([1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(1000, 1000))
     assert counted(monkeypatch, band, x, sparsity=three) == (4, 0)
-    assert counted(monkeypatch, lambda t: np.concatenate([t, T * t[0] * t[1]]), X[:3], sparsity=np.ones((53, 3))) == (1, 3)
+    assert counted(monkeypatch, lambda t: np.concatenate([t, T * t[0] * t[1]]), X[:3], sparsity=np.ones((53, 3))) == (1, 1)
     pulls, pushes = counted(monkeypatch, band, x, sparsity="detect")
     assert pulls <= 4 + 2 * 3 * 10 and pushes == 0
+
+
+@pytest.mark.parametrize("f", [*FUNCTIONS, lambda x: np.where(x > 0.5, np.sqrt(np.abs(x)), x) * x])
+def test_what_goes_at_once_is_the_same_one_by_one(f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.where(np.arange(12) % 5, X, 0.0)  # where a square root has an infinite slope
+    before = CACHE.batches
+    found = jacobian(f, x, sparsity="detect")
+    is_at_once = CACHE.batches > before
+    monkeypatch.setattr(jacobians, "parts_at_once", lambda *args: [])
+    before = CACHE.batches
+    one_by_one = jacobian(f, x, sparsity="detect")
+    assert CACHE.batches == before and (is_at_once or f.__name__ == "<lambda>")
+    np.testing.assert_array_equal(found.indices, one_by_one.indices)
+    np.testing.assert_allclose(found.data, one_by_one.data, rtol=1e-12)
+
+
+def test_all_colours_go_at_once() -> None:
+    three = sparse.diags_array([1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(12, 12))
+    for differentiated, f in ((jacobian, band), (hessian, rosenbrock)):
+        before = CACHE.batches
+        differentiated(f, X, sparsity=three)
+        assert CACHE.batches == before + 1
 
 
 def test_colours() -> None:

@@ -7,11 +7,10 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from microgradpy.ad.batched_callees import callee_of, is_elementwise
 from microgradpy.ad.batched_operations import (
     Mark,
     NotBatched,
-    callee_of,
-    is_elementwise,
     item_mark,
     merged,
     rank_of,
@@ -68,7 +67,7 @@ class Marks:
         self.result: Mark = False
         self.changed = False
         self.made = {op.results[0]: op for op in walk(function.body) if isinstance(op, Op) and len(op.results) == 1}
-        self.together = _written_together(function)
+        self.together = written_together(function)
         stores = [op for op in walk(function.body) if isinstance(op, Op) and op.callee is Opcode.STORE]
         self._stores = [op.arguments[0] for op in stores if not isinstance(function.kinds.get(op.results[0]), Sequence)]
 
@@ -151,7 +150,7 @@ class Marks:
                 raise NotBatched("an iteration")
 
 
-def _written_together(function: Function) -> list[set[Var]]:
+def written_together(function: Function) -> list[set[Var]]:
     """The variables that are names of one list, dict or array, which somebody writes into."""
     changed = [(op.arguments[0], op.results[0]) for op in walk(function.body) if isinstance(op, Op) and op.callee in CHANGING]
     names: dict[Var, set[Var]] = {}

@@ -16,16 +16,20 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.ad.batched_callees import callee_of
 from microgradpy.ad.batched_helpers import (
     added_item,
+    added_to,
     expand,
-    holds_numbers,
     item_bar,
+    item_of_cotangent,
     made_of,
     numbers,
+    or_zero_of,
     reshaped_back,
     spread_up,
     summed,
+    zeros_of_lists,
 )
 from microgradpy.ad.batched_operations import (
     GETITEM,
@@ -34,9 +38,7 @@ from microgradpy.ad.batched_operations import (
     NotBatched,
     Rule,
     Rules,
-    callee_of,
     first,
-    is_in,
     np_constant,
     only,
     rank_of,
@@ -45,23 +47,15 @@ from microgradpy.ad.batched_products import dot, matmul, outer
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Array, Kind, Sequence, TupleOf, is_numeric
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, function_constant, operator_constant
-from microgradpy.rules.linearity import linear_arguments
 from microgradpy.rules.numpy.manipulation.shape import reshape_bar
-from microgradpy.runtime.cotangents import number_bars
+from microgradpy.runtime.cotangents import added, cotangent_item, number_bars, or_zero, zeros_for
 from microgradpy.runtime.keys import from_front
 from microgradpy.tangents import batches
 from microgradpy.tangents.arithmetic import add_item, item_cotangent, own, unbroadcast, zero_cotangent
 from microgradpy.tangents.casts import made_of_bar
 from microgradpy.tangents.filled import dense_tangent
-from microgradpy.tangents.helpers import (
-    COTANGENT_OF,
-    COTANGENT_OF_CALL,
-    COTANGENT_OF_ITEM,
-    COTANGENTS_LIKE,
-    COTANGENTS_OF_ITEMS,
-    LIKE,
-)
 from microgradpy.tangents.linear import expand_reduced, mean_count
+from microgradpy.tangents.memory_order import order_of_reading
 from microgradpy.tangents.strong_zeros import kept_call, kept_tangent
 from microgradpy.tangents.types import accumulate
 
@@ -240,7 +234,7 @@ def copied(rules: Rules, op: Op) -> Op:
 
 def by_one(rules: Rules, op: Op) -> Op:
     """What asks for a shape."""
-    if any(not is_numeric(rules.kind(value)) for value in op.arguments if rules.carries(value)):
+    if any(isinstance(rules.kind(value), Sequence | TupleOf) for value in op.arguments if rules.carries(value)):
         return op  # the length of a list
     return replace(op, arguments=tuple(map(rules.one, op.arguments)))
 
@@ -332,28 +326,10 @@ def is_uniform(mark: Mark) -> bool:
 
 def per_direction(rules: Rules, op: Op) -> Op:
     """A function that only computes, of numbers and arrays, for one direction after the other."""
-    callee = callee_of(op)
-    if not only_computes(callee) or op.keywords or len(op.results) != 1:
-        raise NotBatched(f"a call of {getattr(callee, '__name__', callee)}")
-    flags = rules.tuple_of(*(Const(rules.carries(value)) for value in op.arguments))
-    function: Any = batches.each
-    if holds_numbers(rules.kind(op.results[0])):
-        function = batches.each_of_items
-    else:
-        rules.rank(op.results[0])
-    for value in op.arguments:
-        if rules.carries(value) and not (is_uniform(rules.mark(value)) and holds_numbers(rules.kind(value))):
-            rules.rank(value)
-    return rules.fold(op, function_constant(function), op.callee, flags, *op.arguments)  # type: ignore[arg-type]
-
-
-def only_computes(callee: Any) -> bool:
-    """Whether a function is a helper of a rule, or one that is linear in an argument."""
-    return any(is_in(callee, table) for table in _DECLARED) or bool(linear_arguments(callee))
-
-
-_DECLARED = (COTANGENT_OF, COTANGENT_OF_CALL, COTANGENT_OF_ITEM, COTANGENTS_OF_ITEMS, COTANGENTS_LIKE, LIKE)
-"""Helpers that return something of a known kind. Such as write into an argument, for who owns it, are none of them."""
+    made = rules.by_rows(op)
+    if made is None:
+        raise NotBatched(f"a call of {getattr(callee_of(op), '__name__', callee_of(op))}")
+    return made
 
 
 RULES: dict[Any, Rule] = {
@@ -391,11 +367,15 @@ RULES: dict[Any, Rule] = {
     number_bars: numbers,
     item_cotangent: item_bar,
     add_item: added_item,
+    zeros_for: zeros_of_lists,
+    added: added_to,
+    or_zero: or_zero_of,
+    cotangent_item: item_of_cotangent,
     float: number,
     list: sequence,
     tuple: sequence,
     sum: total,
-    **dict.fromkeys((len, np.shape, np.ndim, np.size, mean_count, zero_cotangent, from_front), by_one),
+    **dict.fromkeys((len, np.shape, np.ndim, np.size, mean_count, zero_cotangent, from_front, order_of_reading), by_one),
 }
 
 METHODS: dict[str, Any] = {

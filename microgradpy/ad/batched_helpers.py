@@ -7,11 +7,12 @@ the shape that matters, which is that in the first direction.
 
 from __future__ import annotations
 
-from microgradpy.ad.batched_operations import NotBatched, Rules, callee_of, np_constant, rank_of
+from microgradpy.ad.batched_callees import callee_of
+from microgradpy.ad.batched_operations import NotBatched, Rules, np_constant, rank_of
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Array, Kind, Sequence, TupleOf, is_numeric
-from microgradpy.ir.nodes import Const, Op, Var, function_constant, operator_constant
-from microgradpy.tangents import batches
+from microgradpy.ir.nodes import Const, Op, Value, Var, function_constant, operator_constant
+from microgradpy.tangents import batched_rows, batches
 from microgradpy.tangents.arithmetic import item_cotangent
 from microgradpy.tangents.casts import made_of_bar
 
@@ -19,12 +20,9 @@ from microgradpy.tangents.casts import made_of_bar
 def spread_up(rules: Rules, op: Op) -> Op:
     """`unbroadcast(d, x)`"""
     d, like = op.arguments
-    if not is_numeric(rules.kind(like)):
-        raise NotBatched("the shape of something of unknown kind")
     if not rules.carries(d):
         return replace(op, arguments=(d, rules.one(like)))
-    n, m = rules.rank(d), rank_of(rules.kind(like))
-    if n == 0 == m:
+    if rank_of(rules.kind(d)) == 0 == rank_of(rules.kind(like)):
         return rules.fold(op, operator_constant("pos"), d)
     return rules.fold(op, function_constant(batches.unbroadcast_each), d, rules.one(like))
 
@@ -35,7 +33,6 @@ def expand(rules: Rules, op: Op) -> Op:
         raise NotBatched("an axis that depends on the direction")
     if not rules.carries(y_bar):
         return replace(op, arguments=(y_bar, rules.one(like), *rest))
-    rules.rank(y_bar)
     return rules.fold(op, function_constant(batches.expand_each), y_bar, rules.one(like), *rest)
 
 
@@ -87,6 +84,8 @@ def item_cotangent_of(many: bool) -> Const:
 def made_of(rules: Rules, op: Op) -> Op:
     """`made_of_bar(y_bar, x, y)`, where `x` is a list of numbers and `y` the array of them: the cotangent itself."""
     y_bar, x, y = op.arguments
+    if not rules.carries(y_bar):
+        return replace(op, arguments=(y_bar, rules.one(x), rules.one(y)))
     if not _are_numbers(rules.kind(x)) or rules.rank(y) != 1 or not rules.carries(y_bar) or rules.rank(y_bar) != 1:
         raise NotBatched("the cotangent of an array that was made of something else than numbers")
     return rules.fold(op, operator_constant("pos"), y_bar)
@@ -95,6 +94,8 @@ def made_of(rules: Rules, op: Op) -> Op:
 def numbers(rules: Rules, op: Op) -> Op:
     """`number_bars(bars, x)`, of such a cotangent."""
     bars, x = op.arguments
+    if not rules.carries(bars):
+        return replace(op, arguments=(bars, rules.one(x)))
     made = rules.marks.made.get(bars) if isinstance(bars, Var) else None
     if made is None or callee_of(made) is not made_of_bar or not rules.carries(bars) or not _are_numbers(rules.kind(x)):
         raise NotBatched("the cotangents of numbers")
@@ -119,3 +120,40 @@ def summed(rules: Rules, op: Op) -> Op:
     if rules.rank(a) != rules.rank(b):
         raise NotBatched("cotangents of different axes")
     return rules.fold(op, operator_constant("add"), a, b)
+
+
+def zeros_of_lists(rules: Rules, op: Op) -> Op:
+    """`zeros_for(x)`"""
+    (x,) = op.arguments
+    zeros = rules.call(op.callee, x)  # type: ignore[arg-type]
+    return rules.fold(op, function_constant(batches.spread), zeros, rules.directions)
+
+
+def added_to(rules: Rules, op: Op) -> Op:
+    """`added(d, bar)`, of a number or an array; there may be nothing yet."""
+    d, bar = op.arguments
+    if not is_numeric(rules.kind(d)) or not rules.carries(bar):
+        raise NotBatched("what is added to an item")
+    return replace(op, arguments=(rules.as_marked(d, True), bar))
+
+
+def or_zero_of(rules: Rules, op: Op) -> Op:
+    """`or_zero(x_bar, x)`: of `x` it is the shape that matters."""
+    x_bar, x = op.arguments
+    if rules.carries(x_bar):
+        return rules.fold(op, function_constant(batched_rows.by_rows), op.callee, *_how(rules, op), x_bar, x)  # type: ignore
+    return replace(op, arguments=(x_bar, rules.one(x)))
+
+
+def item_of_cotangent(rules: Rules, op: Op) -> Op:
+    """`cotangent_item(x_bar, key)`"""
+    x_bar, key = op.arguments
+    if rules.carries(key):
+        raise NotBatched("a key that depends on the direction")
+    if isinstance(rules.kind(x_bar), Sequence | TupleOf):
+        return op
+    return rules.fold(op, function_constant(batched_rows.by_rows), op.callee, *_how(rules, op), x_bar, key)  # type: ignore
+
+
+def _how(rules: Rules, op: Op) -> tuple[Value, Value]:
+    return Const(tuple(map(rules.mark, op.arguments))), rules.directions

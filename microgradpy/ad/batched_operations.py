@@ -18,6 +18,18 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.ad.batched_callees import (
+    OF_VALUE,
+    PLAIN,
+    PUSHING,
+    callee_of,
+    function_in,
+    is_arithmetic,
+    is_elementwise,
+    is_in,
+    only_computes,
+)
+from microgradpy.ad.repeatable import is_of_libraries
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.builder import Builder
 from microgradpy.ir.kinds import INT, UNKNOWN, Array, Inert, Kind, Scalar, Sequence, TupleOf, is_numeric
@@ -30,21 +42,18 @@ from microgradpy.ir.nodes import (
     Opcode,
     Value,
     Var,
+    function_constant,
     operator_constant,
 )
 from microgradpy.ir.traversal import given_values, uses
-from microgradpy.rules.numpy.manipulation.shape import reshape_bar
-from microgradpy.rules.numpy.mathematics.extrema import share
-from microgradpy.rules.transposes.arithmetic import power_exponent_dot
-from microgradpy.runtime.cotangents import number_bars
-from microgradpy.runtime.keys import from_front
-from microgradpy.tangents.arithmetic import add_item, conj, divide, item_cotangent, unbroadcast, zero_cotangent
-from microgradpy.tangents.linear import expand_reduced, mean_count
-from microgradpy.tangents.powers import power_base_bar
+from microgradpy.runtime.dispatch import pullback_of
+from microgradpy.tangents import batched_rows
+from microgradpy.tangents.arithmetic import add_item
 
-Mark = bool | tuple[Any, ...]
+Mark = bool | str | tuple[Any, ...]
 """Whether a value carries the axis: True if all numbers and arrays in it do; of a tuple also what is said of each item, and of
-a tape what is said of each field of its records."""
+a tape what is said of each field of its records. `ROWS` is a list with what calls for one direction after the other saved."""
+ROWS = "rows"
 
 
 class NotBatched(Exception):
@@ -60,6 +69,8 @@ class NotBatched(Exception):
 
 def merged(a: Mark, b: Mark) -> Mark:
     """What carries the axis of a value that is one or the other."""
+    if ROWS in (a, b) and a is not False and b is not False and a != b:
+        raise NotBatched("what calls have saved in different ways")
     if a is True or b is True:
         return True
     if isinstance(a, tuple) and isinstance(b, tuple):
@@ -69,6 +80,8 @@ def merged(a: Mark, b: Mark) -> Mark:
 
 def item_mark(mark: Mark) -> Mark:
     """The same of any item of a value."""
+    if mark == ROWS:
+        raise NotBatched("a part of what was saved for one direction after the other")
     if isinstance(mark, tuple):
         if any(item != mark[0] for item in mark):
             raise NotBatched("an item of a tuple of which some items depend on the direction")
@@ -77,23 +90,7 @@ def item_mark(mark: Mark) -> Mark:
 
 
 _SHAPES = ("shape", "ndim", "size", "dtype")
-_PLAIN = frozenset({operator.is_, operator.is_not, len, np.shape, np.ndim, np.size, mean_count, zero_cotangent, from_front})
-"""What does not depend on the direction, though it is asked of what does."""
-_OF_VALUE: dict[Any, int] = {unbroadcast: 0, expand_reduced: 0, reshape_bar: 0, item_cotangent: 2, number_bars: 0}
-"""What depends on the direction if this argument does; of the others it is the shapes that matter."""
 _TESTS = (operator.is_, operator.is_not)
-
-
-def callee_of(op: Op) -> Any:
-    """What an operation calls, None if that is not known."""
-    return op.callee.value if isinstance(op.callee, Const) else None
-
-
-def is_in(callee: Any, table: Any) -> bool:
-    try:
-        return callee in table
-    except TypeError:  # unhashable
-        return False
 
 
 def result_marks(op: Op, marks: Any) -> tuple[Mark, ...]:
@@ -101,6 +98,8 @@ def result_marks(op: Op, marks: Any) -> tuple[Mark, ...]:
     given = tuple(map(marks.of, op.arguments))
     if all(marks.of(value) is False for value in uses(op)):
         return (False,) * len(op.results)
+    if isinstance(op.callee, Var) and marks.of(op.callee) == ROWS:
+        return (True,) * len(op.results)
     match op.callee:
         case Opcode.TUPLE:
             return (given,)
@@ -108,6 +107,8 @@ def result_marks(op: Op, marks: Any) -> tuple[Mark, ...]:
             (mark,) = given
             return mark if isinstance(mark, tuple) and len(mark) == len(op.results) else (item_mark(mark),) * len(op.results)
         case Const(value=callee):
+            if ROWS in given and not getattr(callee, "stands_for_unit", False):
+                raise NotBatched("a call with what was saved for one direction after the other")
             return (_mark_of_call(callee, op, given, marks),) * len(op.results)
     return (True,) * len(op.results)
 
@@ -123,13 +124,26 @@ def _mark_of_call(callee: Any, op: Op, given: tuple[Mark, ...], marks: Any) -> M
         name = op.arguments[1]
         return not (isinstance(name, Const) and name.value in _SHAPES)
     if getattr(callee, "stands_for_unit", False):
-        called: Mark = marks.services.batched_call(op.callee, given)[1]
+        try:
+            called: Mark = marks.services.batched_call(op.callee, given)[1]
+        except NotBatched as reason:
+            called = marks.services.call_by_rows(op.callee, given, reason)[1]
         return called
+    if callee is pullback_of:
+        return _mark_of_dispatched(op, given)
     if callee is add_item:
         return merged(given[0], given[3])
-    if is_in(callee, _OF_VALUE) and len(given) > _OF_VALUE[callee]:
-        return given[_OF_VALUE[callee]]
-    return not is_in(callee, _PLAIN)
+    if is_in(callee, OF_VALUE) and len(given) > OF_VALUE[callee]:
+        return given[OF_VALUE[callee]]
+    return not is_in(callee, PLAIN)
+
+
+def _mark_of_dispatched(op: Op, given: tuple[Mark, ...]) -> Mark:
+    """The same of `pullback_of(f, x)`, a pair of the value and the pullback."""
+    called = function_in(op.arguments[0])
+    if called in PUSHING:  # the value does not depend on the tangents
+        return ((given[PUSHING[called]] is not False, True), ROWS)
+    return (True, ROWS)
 
 
 # Kinds
@@ -226,7 +240,10 @@ class Rules(ABC):
 
     def one(self, value: Value) -> Value:
         """A value as it is in the first direction, for its shape."""
-        return self.call(GETITEM, value, Const(0), kind=self.kind(value)) if self.carries(value) else value
+        if not self.carries(value):
+            return value
+        read = GETITEM if is_numeric(self.kind(value)) else function_constant(batched_rows.at)
+        return self.call(read, value, Const(0), kind=self.kind(value))
 
     def fold(self, op: Op, callee: Value, *arguments: Value, keywords: Any = ()) -> Op:
         return replace(op, callee=callee, arguments=arguments, keywords=keywords, payload=None)
@@ -241,7 +258,10 @@ class Rules(ABC):
         try:
             return self.structure(op) if isinstance(op.callee, Opcode) else self.called(op)
         except NotBatched as reason:
-            raise NotBatched(reason.what, op.where) from None
+            made = self.by_rows(op)
+            if made is None:
+                raise NotBatched(reason.what, op.where) from None
+            return made
 
     def structure(self, op: Op) -> Op:
         values = op.arguments
@@ -285,24 +305,72 @@ class Rules(ABC):
             if not isinstance(kind, Sequence) or kind.name not in ("list", "dict"):
                 raise NotBatched("a write into what is not known")
             kind = kind.item
-        if any(isinstance(self.kind(index), Inert) for index in indices):
+        if any(isinstance(found := self.kind(index), Inert) and found.name != "str" for index in indices):
             raise NotBatched("a write of a part of a list")
-        if isinstance(op.payload, Augmented):  # numbers are added, not written into
-            raise NotBatched("an item of a list that is added to")
+        if isinstance(op.payload, Augmented):  # numbers are added: they are not written into
+            return self.added_to_item(op, kind)
         return replace(op, arguments=(container, *indices, self.as_marked(item, True)))
+
+    def added_to_item(self, op: Op, kind: Kind) -> Op:
+        """`numbers[i] += number`"""
+        container, *indices, number = op.arguments
+        if op.payload != Augmented("+") or rank_of(kind) != 0 or rank_of(self.kind(number)) != 0:
+            raise NotBatched("an item of a list that is added to")
+        before: Value = container
+        for index in indices:
+            before = self.call(GETITEM, before, index, kind=UNKNOWN)
+        total = self.call(operator_constant("add"), before, number, kind=Array(1, "float"))
+        return replace(op, arguments=(container, *indices, total), payload=None)
 
     def called(self, op: Op) -> Op | None:
         callee = callee_of(op)
         if callee is getattr:
             return self.attribute(op)
         if callee is None:
-            return self.method(op)
+            return self.pullback(op) if isinstance(op.callee, Var) and self.mark(op.callee) == ROWS else self.method(op)
+        if callee is pullback_of:
+            return self.dispatched(op)
         if any(map(self.carries, [value for _, value in op.keywords])):
             raise NotBatched("an argument by name")
         if getattr(callee, "stands_for_unit", False):
-            made, _ = self.services.batched_call(op.callee, tuple(map(self.mark, op.arguments)))
-            return replace(op, callee=made, arguments=(*op.arguments, self.directions))
+            return self.call_of_unit(op)
         return self.by_rule(callee, op)
+
+    def call_of_unit(self, op: Op) -> Op:
+        """A call of a generated function: of that for many directions, or else of that for one, for one after the other."""
+        given = tuple(map(self.mark, op.arguments))
+        try:
+            made, _ = self.services.batched_call(op.callee, given)
+            return replace(op, callee=made, arguments=(*op.arguments, self.directions))
+        except NotBatched as reason:
+            by_rows, mark = self.services.call_by_rows(op.callee, given, reason)
+        how = (Const(given), Const(mark), self.directions)
+        return self.fold(op, by_rows, op.callee, *how, *op.arguments)  # type: ignore[arg-type]
+
+    def by_rows(self, op: Op) -> Op | None:
+        """A call of a function that only computes, for one direction after the other."""
+        is_known = isinstance(op.callee, Const) and only_computes(op.callee.value) and result_marks(op, self.marks) == (True,)
+        if not is_known or any(name == "out" or self.carries(value) for name, value in op.keywords):
+            return None
+        how = Const(tuple(map(self.mark, op.arguments))), self.directions
+        callee = function_constant(batched_rows.by_rows)
+        return self.fold(op, callee, op.callee, *how, *op.arguments, keywords=op.keywords)  # type: ignore[arg-type]
+
+    def dispatched(self, op: Op) -> Op:
+        """`pullback_of(f, x)`, for one direction after the other."""
+        called = function_in(op.arguments[function_in(op.arguments[0]) in PUSHING])
+        if op.keywords or not (is_of_libraries(called) or is_arithmetic(called) or called == np.multiply.outer):
+            raise NotBatched("a call that is dispatched")
+        given = tuple(map(self.mark, op.arguments))
+        how = Const(given), Const(_mark_of_dispatched(op, given)), self.directions
+        return self.fold(op, function_constant(batched_rows.primal_by_rows), op.callee, *how, *op.arguments)  # type: ignore
+
+    def pullback(self, op: Op) -> Op:
+        """A call of the pullbacks that such calls have given."""
+        if op.keywords:
+            raise NotBatched("a call of a pullback")
+        how = Const(tuple(map(self.mark, op.arguments))), self.directions
+        return self.fold(op, function_constant(batched_rows.pullbacks_by_rows), op.callee, *how, *op.arguments)  # type: ignore
 
     def by_rule(self, callee: Any, op: Op) -> Op:
         if is_in(callee, _TESTS):
@@ -313,6 +381,12 @@ class Rules(ABC):
         return rule(self, op)
 
     def elementwise(self, op: Op) -> Op:
+        kinds = list(map(self.kind, op.arguments))
+        if None in map(rank_of, kinds):
+            if any(isinstance(kind, Sequence | TupleOf) for kind in kinds) or not isinstance(op.callee, Const):
+                raise NotBatched("a value of unknown axes")
+            flags = Const(tuple(map(self.carries, op.arguments)))
+            return self.fold(op, function_constant(batched_rows.elementwise_each), op.callee, flags, *op.arguments)
         rank = max(map(self.rank, op.arguments))
         return replace(op, arguments=tuple(self.aligned(value, rank) for value in op.arguments))
 
@@ -320,8 +394,10 @@ class Rules(ABC):
         value, name = op.arguments[:2]
         if not isinstance(value, Var) or not isinstance(name, Const) or len(op.arguments) != 2:
             raise NotBatched("an attribute")
-        if name.value in _SHAPES and is_numeric(self.kind(value)):
+        if name.value in _SHAPES:
             return replace(op, arguments=(self.one(value), name))
+        if name.value in ("real", "imag") and is_numeric(self.kind(value)):
+            return op
         if name.value == "T" and self.is_array(value):
             return self.fold(op, np_constant("transpose"), value, self.axes_of(range(self.rank(value))[::-1]))
         if name.value in self.of_methods and is_numeric(self.kind(value)):
@@ -400,34 +476,6 @@ class Rules(ABC):
             return None
         new = sum(isinstance(kind, Inert) and kind.name == "NoneType" for kind in kinds)
         return rank - len(numbers) + new
-
-
-ELEMENTWISE = frozenset(
-    {
-        operator.add,
-        operator.sub,
-        operator.mul,
-        operator.truediv,
-        operator.neg,
-        operator.pos,
-        operator.pow,
-        np.conjugate,
-        divide,
-        conj,
-        share,
-        power_base_bar,
-        power_exponent_dot,
-    }
-)
-
-
-def is_elementwise(op: Op) -> bool:
-    """Whether an operation works entry by entry."""
-    callee = callee_of(op)
-    is_ufunc = (
-        isinstance(callee, np.ufunc) and callee.signature is None and callee.nout == 1 and len(op.arguments) == callee.nin
-    )
-    return (is_ufunc or is_in(callee, ELEMENTWISE)) and not op.keywords
 
 
 def np_constant(name: str) -> Const:

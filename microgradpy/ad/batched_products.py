@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgradpy.ad.batched_operations import GETITEM, NEW_AXIS, WHOLE, NotBatched, Rules, callee_of, np_constant, only
+from microgradpy.ad.batched_callees import callee_of
+from microgradpy.ad.batched_operations import GETITEM, NEW_AXIS, WHOLE, NotBatched, Rules, np_constant, only, rank_of
 from microgradpy.ir.kinds import Array
-from microgradpy.ir.nodes import Const, Op, Value, operator_constant
+from microgradpy.ir.nodes import Const, Op, Value, function_constant, operator_constant
+from microgradpy.tangents.batched_rows import matmul_each
 
 AT = operator_constant("matmul")
 
@@ -19,6 +21,9 @@ AT = operator_constant("matmul")
 def matmul(rules: Rules, op: Op) -> Op:
     only(op, at_most=2)
     x, y = op.arguments
+    if rank_of(rules.kind(x)) is None or rank_of(rules.kind(y)) is None:
+        flags = Const((rules.carries(x), rules.carries(y)))
+        return rules.fold(op, function_constant(matmul_each), x, y, flags)
     n, m = rules.rank(x), rules.rank(y)
     if n > 2 or m > 2:
         if n < 2 or m < 2:

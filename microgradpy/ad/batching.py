@@ -20,11 +20,12 @@ from typing import Protocol, final
 
 from microgradpy.ad.batch_marks import Marks, with_sums
 from microgradpy.ad.batched_calls import METHODS, RULES, per_direction
-from microgradpy.ad.batched_operations import Mark, NotBatched, Rules, rank_of, result_marks
+from microgradpy.ad.batched_operations import ROWS, Mark, NotBatched, Rules, rank_of, result_marks
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.builder import Builder
 from microgradpy.ir.kinds import INT, UNKNOWN, Array, Kind, Scalar, Sequence, TupleOf, is_numeric
 from microgradpy.ir.nodes import (
+    CHANGING,
     UNDEFINED,
     Break,
     Const,
@@ -60,6 +61,10 @@ class BatchServices(Protocol):
         """The function that stands for a generated one, of arguments with these marks, and the mark of its result. Raises
         NotBatched."""
 
+    def call_by_rows(self, callee: Const, marks: tuple[Mark, ...], reason: NotBatched) -> tuple[Const, Mark]:
+        """What calls such a function for one direction after the other, and the mark of its result. Raises the reason why there
+        is no function for many, where that would not be the same."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,8 @@ def batched(function: Function, given: tuple[Mark, ...], services: BatchServices
         raise NotBatched("a method as a value")
     parameters = (*function.parameters, Parameter(directions, name))
     made = replace(function, parameters=parameters, body=body, kinds=writer.builder.kinds)
-    computed = itertools.chain.from_iterable(op.results for op in walk(function.body) if isinstance(op, Op))
+    made_ops = (op for op in walk(function.body) if isinstance(op, Op) and op.callee not in CHANGING)
+    computed = itertools.chain.from_iterable(op.results for op in made_ops)
     ranks = [rank_of(function.kinds.get(var, UNKNOWN)) for var in computed if marks.of(var) is True]
     return Batched(made, marks.result, 2 * ranks.count(0) > len(ranks))
 
@@ -103,6 +109,8 @@ def carried_kind(kind: Kind, mark: Mark) -> Kind:
     match kind, mark:
         case _, False:
             return kind
+        case _, str():
+            return UNKNOWN
         case Scalar(), _:
             return Array(1, "float")
         case Array(ndim=int(rank)), _:
@@ -137,6 +145,8 @@ class _Writer(Rules):
     def converted(self, value: Value, kind: Kind, own: Mark, mark: Mark) -> Value:
         if own == mark or mark is False or (isinstance(value, Const) and value.value is None):
             return value
+        if ROWS in (own, mark):
+            raise NotBatched("what calls have saved in different ways")
         if isinstance(kind, TupleOf) and (isinstance(own, tuple) or isinstance(mark, tuple)):
             count = len(kind.items)
             before = own if isinstance(own, tuple) else (own,) * count

@@ -53,7 +53,7 @@ from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, fresh, fun
 from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
 from microgradpy.ir.reasons import TRACKED, MayWrite, reason_at
 from microgradpy.ir.traversal import given_values
-from microgradpy.passes.result_kinds import known_by
+from microgradpy.passes.result_kinds import is_declared, known_by, result_kind
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules.entries import Rule
 from microgradpy.rules.registry import is_non_differentiable, rrule
@@ -280,13 +280,23 @@ def call_unit(
     else:
         callee, repeated = primal.services.half(unit), None
     (pair,) = primal.operation(callee, given, from_user=True)
-    result = primal.define(op.result, in_terms_of(unit.result_kind, symbols), unit.result_active)
+    kind = _declared_kind(primal, called, bound) if isinstance(unit.result_kind, Unknown | Numeric) else UNKNOWN
+    kind = in_terms_of(unit.result_kind, symbols) if kind == UNKNOWN else kind
+    result = primal.define(op.result, kind, unit.result_active)
     saved = primal.variable(UNKNOWN, f"{hint}_saved" if repeated is None else f"{hint}_repeat")
     primal.emit(Opcode.UNPACK, (pair,), (result, saved))
     if result in primal.active or primal.services.tracks:
         repeated = (_SECOND_RUN, saved) if repeated == () else repeated
         primal.record(UnitCall(result, saved, unit, arguments, op.where, passed, repeated))
     return True
+
+
+def _declared_kind(primal: PrimalBuilder, called: FunctionType | Apart, bound: tuple[Value | Packed, ...]) -> Kind:
+    """What is declared of the result of a helper that rules call."""
+    values = tuple(value for value in bound if not isinstance(value, Packed))
+    if isinstance(called, Apart) or len(values) != len(bound) or not is_declared(called):
+        return UNKNOWN
+    return result_kind(called, tuple(map(primal.kind, values)), values, {})
 
 
 _LONG = 150  # bytes of code, some twenty operations: to know the kinds there saves more than a call at run time costs

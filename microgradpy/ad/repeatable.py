@@ -22,10 +22,11 @@ from microgradpy.runtime.real_powers import check_real
 
 _OPCODES = frozenset({
     Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.JOIN, Opcode.APPEND, Opcode.STORE, Opcode.GLOBAL,
+    Opcode.CLOSURE,
 })  # fmt: skip
 _BUILTINS = frozenset((
     abs, all, any, bool, dict, divmod, enumerate, float, int, isinstance, len, list, max, min, pow, range, reversed, round,
-    sorted, sum, tuple, zip,
+    slice, sorted, sum, tuple, zip,
 ))  # fmt: skip
 _EXCEPTIONS = frozenset(each for each in vars(builtins).values() if isinstance(each, type) and issubclass(each, BaseException))
 _LIBRARIES = ("math", "_operator", "operator")
@@ -33,7 +34,7 @@ _OWN = ("microgradpy.tangents.", "microgradpy.rules.", "microgradpy.runtime.keys
 _OF_NUMPY = type(np.sum)
 _MAKERS: frozenset[Any] = frozenset((
     np.array, np.asarray, np.zeros, np.ones, np.empty, np.full, np.arange, np.eye, np.identity, np.linspace,
-    np.zeros_like, np.ones_like, np.empty_like, np.full_like,
+    np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.argmax, np.argmin, np.argsort, np.ndim, np.shape, np.size,
 ))  # fmt: skip
 _OF_ARRAYS = frozenset((
     "T", "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "copy", "cumsum", "diagonal", "dot", "dtype",
@@ -137,13 +138,21 @@ def _only_computes(function: Any) -> bool:
     if type(function) in (FunctionType, BuiltinFunctionType, _OF_NUMPY) and function in _MAKERS:
         return True
     match function:
-        case np.ufunc():
-            return vars(np).get(function.__name__) is function
         case FunctionType():
             return function is check_real or module.startswith(_OWN)
         case BuiltinFunctionType() if module in _LIBRARIES:
             return True
         case BuiltinFunctionType() | type():
             return function in _BUILTINS or function in _EXCEPTIONS
+    return is_of_libraries(function)
+
+
+def is_of_libraries(function: Any) -> bool:
+    """Whether it is a function of NumPy's or of `math` that has a derivative, and does nothing but compute."""
+    module = str(getattr(function, "__module__", ""))
+    if isinstance(function, np.ufunc):
+        return vars(np).get(function.__name__) is function
+    if isinstance(function, BuiltinFunctionType):
+        return module == "math" and rrule.has(function)
     is_of_numpy = type(function) is _OF_NUMPY and module.partition(".")[0] == "numpy" and "random" not in module
     return is_of_numpy and rrule.has(function)

@@ -236,6 +236,11 @@ def _like_cotangent_of(index: int) -> KindRule:
     return kind
 
 
+def is_declared(callee: Any) -> bool:
+    """Whether it is a helper of which it is declared what it returns."""
+    return _helper_entry(callee) is not None
+
+
 def _helper_entry(callee: Any) -> _Entry | None:
     """What a helper that rules call is declared to return."""
     if callee in COTANGENT_OF:

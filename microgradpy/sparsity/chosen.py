@@ -11,7 +11,7 @@ from microgradpy.dataclasses import dataclass
 from microgradpy.errors import DifferentiationError
 from microgradpy.sparsity.colouring import colours_of_columns, count_of, most_in_a_row
 from microgradpy.sparsity.detection import detected
-from microgradpy.sparsity.maps import LinearMap, any_direction, are_zero, is_of
+from microgradpy.sparsity.maps import LinearMap, any_direction, are_zero, is_of, products
 from microgradpy.sparsity.patterns import Array, Pattern, joined, scipy_sparse, transposed
 
 DETECT = "detect"
@@ -107,12 +107,15 @@ def _matrix(linear: LinearMap, plan: Plan) -> Any:
     push = None if plan.by_rows else linear.pushed()
     if not plan.by_rows and push is None:  # as the function now is, it must not be run again
         plan = _plan(linear, plan.pattern, colours_of_columns(transposed(plan.pattern)), True)
-    times = linear.pull if push is None else push
-    products: Array = np.zeros(plan.others.shape)
-    for colour in range(len(products)):
-        products[colour] = times((plan.colours == colour).astype(float))
-    if not are_zero(products, plan.others, linear.dtype):
+    sums = (plan.colours == np.arange(count_of(plan.colours))[:, None]).astype(float)
+    if push is None:  # what tests the matrix is one more of the products
+        found = products(linear.pull, linear.pull_all, np.concatenate([sums, plan.probe[None]]), plan.others.shape[1])
+        found, probed = found[:-1], found[-1]
+    else:
+        found = products(push, linear.push_all, sums, plan.others.shape[1])
+        probed = None
+    if not are_zero(found, plan.others, linear.dtype):
         return None
-    parts = products.ravel()[plan.places], plan.pattern.rows.copy(), plan.ends.copy()
+    parts = found.ravel()[plan.places], plan.pattern.rows.copy(), plan.ends.copy()
     matrix = scipy_sparse().csc_array(parts, shape=plan.pattern.shape)
-    return matrix if is_of(linear, matrix, plan.probe) else None
+    return matrix if is_of(linear, matrix, plan.probe, linear.pull(plan.probe) if probed is None else probed) else None

@@ -5,12 +5,13 @@ x_dot[j] is the tangent of x in direction j, for numbers as for arrays
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from microgradpy.tangents.arithmetic import item_cotangent
+from microgradpy.projecting import Untouched
+from microgradpy.tangents.arithmetic import item_cotangent, real_like
+from microgradpy.tangents.batched_rows import NotAStack, at, check_stack, lengths, stacked
 from microgradpy.tangents.filled import dense_tangent
 from microgradpy.tangents.linear import with_reduced_axes
 from microgradpy.tangents.strong_zeros import has_nan, kept_call, kept_tangent
@@ -18,13 +19,13 @@ from microgradpy.tangents.strong_zeros import has_nan, kept_call, kept_tangent
 
 def spread(dot: Any, directions: int) -> Any:
     """A tangent that is the same in all directions, as one for each: new lists, tuples, dicts and arrays. None stays None, as
-    does what stands for the value of a variable that has none."""
+    do what stands for the value of a variable that has none, and the zero of an item that nobody has read."""
     if isinstance(dot, dict):
         return {key: spread(item, directions) for key, item in dot.items()}
     if isinstance(dot, list | tuple):
         items = [spread(item, directions) for item in dot]
         return items if isinstance(dot, list) else tuple(items)
-    if not isinstance(dot, np.ndarray | np.number | float | int | complex):
+    if dot is Untouched.zero or not isinstance(dot, np.ndarray | np.number | float | int | complex):
         return dot
     found = np.empty((directions, *np.shape(dot)), np.result_type(dot, np.float64))
     found[...] = dot
@@ -45,8 +46,16 @@ def full_each(shape: Any, fill: Any) -> Any:
 
 def unbroadcast_each(d: Any, x: Any) -> Any:
     """`unbroadcast(d[j], x)` for each direction j: summed over the axes along which `x` was repeated, and repeated along those
-    that `d` has not."""
-    shape = np.shape(x)
+    that `d` has not; real if `x` is."""
+    check_stack(d)
+    if type(x) is not np.ndarray and not isinstance(x, int | float | complex | np.number):
+        raise NotAStack
+    if isinstance(x, bool) or (type(x) is np.ndarray and x.dtype.kind not in "fciu"):
+        raise NotAStack  # it has no cotangent
+    return real_like(_summed_to(d, np.shape(x)), x)
+
+
+def _summed_to(d: Any, shape: tuple[int, ...]) -> Any:
     if d.shape[1:] == shape:
         return d
     count = d.ndim - 1 - len(shape)
@@ -63,6 +72,7 @@ def unbroadcast_each(d: Any, x: Any) -> Any:
 def expand_each(y_bar: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     """`expand_reduced(y_bar[j], x, axis, keepdims)` for each direction j."""
     shape = np.shape(x)
+    check_stack(y_bar)
     if not shape:
         return y_bar
     found = np.empty((len(y_bar), *shape), y_bar.dtype)
@@ -72,13 +82,6 @@ def expand_each(y_bar: Any, x: Any, axis: Any, keepdims: Any) -> Any:
         like = with_reduced_axes(y_bar[0], x, axis, keepdims)
         found[...] = y_bar.reshape(len(y_bar), *np.shape(like))
     return found
-
-
-def each(function: Callable[..., Any], many: tuple[bool, ...], *args: Any) -> Any:
-    """A function that only computes, for one direction after the other; `many` are the arguments that have these."""
-    directions = next(len(arg) for arg, flag in zip(args, many, strict=True) if flag)
-    rows = ([arg[number] if flag else arg for arg, flag in zip(args, many, strict=True)] for number in range(directions))
-    return np.stack([np.asarray(function(*row)) for row in rows])
 
 
 def kept_each(x_dot: Any, y_dot: Any) -> Any:
@@ -91,41 +94,9 @@ def kept_call_each(many: tuple[bool, ...], dots: tuple[Any, ...], y_dot: Any) ->
     """`kept_call(dots[j], y_dot[j])` for each direction j; `many` are the tangents that have these."""
     if not has_nan(y_dot):
         return y_dot
-    directions = next(_lengths(dot) for dot, flag in zip(dots, many, strict=True) if flag)
-    rows = [tuple(_at(dot, j) if flag else dot for dot, flag in zip(dots, many, strict=True)) for j in range(directions)]
-    return _stacked([kept_call(row, _at(y_dot, j)) for j, row in enumerate(rows)])
-
-
-def _lengths(stack: Any) -> int:
-    return len(stack) if isinstance(stack, np.ndarray) else max((_lengths(item) for item in _items(stack)), default=0)
-
-
-def _items(stack: Any) -> list[Any]:
-    return list(stack.values()) if isinstance(stack, dict) else list(stack) if isinstance(stack, list | tuple) else []
-
-
-def _at(stack: Any, number: int) -> Any:
-    if isinstance(stack, dict):
-        return {key: _at(item, number) for key, item in stack.items()}
-    if isinstance(stack, list | tuple):
-        return type(stack)([_at(item, number) for item in stack])
-    return stack[number] if isinstance(stack, np.ndarray) else stack
-
-
-def _stacked(rows: list[Any]) -> Any:
-    first = rows[0]
-    if isinstance(first, dict):
-        return {key: _stacked([row[key] for row in rows]) for key in first}
-    if isinstance(first, list | tuple):
-        return type(first)([_stacked([row[place] for row in rows]) for place in range(len(first))])
-    return None if first is None else np.stack([np.asarray(row) for row in rows])
-
-
-def each_of_items(function: Callable[..., Any], many: tuple[bool, ...], *args: Any) -> Any:
-    """The same for a function that returns a list or a tuple, or gets one."""
-    directions = next(_lengths(arg) for arg, flag in zip(args, many, strict=True) if flag)
-    rows = ([_at(arg, j) if flag else arg for arg, flag in zip(args, many, strict=True)] for j in range(directions))
-    return _stacked([function(*row) for row in rows])
+    directions = next(lengths(dot) for dot, flag in zip(dots, many, strict=True) if flag)
+    rows = [tuple(at(dot, j) if flag else dot for dot, flag in zip(dots, many, strict=True)) for j in range(directions)]
+    return stacked([kept_call(row, at(y_dot, j)) for j, row in enumerate(rows)])
 
 
 def numbers_each(bars: Any) -> list[Any]:
@@ -156,8 +127,21 @@ def are_double(value: Any) -> bool:
     return not isinstance(value, complex)
 
 
-class NotAStack(Exception):
-    """Tangents are not such that a text for many directions takes them."""
+def like_argument(bar: Any, x: Any, directions: int) -> Any:
+    """The cotangents of an argument, a tree of numbers, with the leading axis everywhere. Raises NotAStack if they are not of
+    its structure and shapes."""
+    if bar is None or bar is Untouched.zero:
+        return bar
+    if isinstance(x, list | tuple) and type(bar) in (list, tuple) and len(bar) == len(x):
+        return type(bar)([like_argument(part, item, directions) for part, item in zip(bar, x, strict=True)])
+    if isinstance(x, dict) and type(bar) is dict and bar.keys() <= x.keys():
+        return {key: like_argument(part, x[key], directions) for key, part in bar.items()}
+    if isinstance(x, np.ndarray | np.number | float | int):
+        if isinstance(bar, np.ndarray) and bar.shape == (directions, *np.shape(x)):
+            return bar
+        if isinstance(bar, float) and not np.ndim(x):
+            return spread(bar, directions)
+    raise NotAStack
 
 
 def result_stack(y_dot: Any, mark: Any, directions: int) -> Any:

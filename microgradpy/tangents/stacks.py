@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import CotangentShapeError, DifferentiationError
+from microgradpy.projecting import Untouched
 from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.types import Tangent, is_structural_zero
@@ -49,7 +50,7 @@ def _parts(stack: Any, like: Any) -> list[tuple[Any, Any]] | None:
 
 def taken(stack: Any, place: int | slice, like: Any) -> Any:
     """The tangent of a value that has this number in a stack; of a slice some of the tangents, as a stack."""
-    if is_structural_zero(stack):
+    if is_structural_zero(stack) or stack is Untouched.zero:
         return None
     parts = _parts(stack, like)
     if parts is None:
