@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 import microgradpy
 from microgradpy import code_primal, gradient
 
@@ -60,6 +62,14 @@ def test_what_a_scalar_gradient_imports_makes_its_classes_of_data_itself():
         " and getattr(module, 'dataclass', None) is dataclasses.dataclass]",
     )
     assert after(program) == ""
+
+
+@pytest.mark.parametrize(
+    "call", ["hessian(f, x)", "hvp(f, x, x)", "diaghessian(f, x)", "jacobian(f, x)", "jvp(f, (x,), (x,))", "check_gradient(f, x)"]
+)
+def test_any_public_name_may_be_the_first(call):
+    program = f"import numpy as np; from microgradpy import {call.partition('(')[0]}; from benchmarks.jacobian_programs import rosenbrock as f"
+    assert after(f"{program}; x = np.ones(2); {call}; print(True)").endswith("True")
 
 
 def uses_a_public_name(x):
