@@ -34,11 +34,11 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import given_values, uses
 from microgradpy.rules.numpy.manipulation.shape import reshape_bar
-from microgradpy.rules.numpy.mathematics.extrema import share
 from microgradpy.rules.transposes.arithmetic import power_exponent_dot
 from microgradpy.runtime.cotangents import number_bars
 from microgradpy.runtime.keys import from_front
 from microgradpy.tangents.arithmetic import add_item, conj, divide, item_cotangent, unbroadcast, zero_cotangent
+from microgradpy.tangents.choices import share
 from microgradpy.tangents.linear import expand_reduced, mean_count
 from microgradpy.tangents.powers import power_base_bar
 
