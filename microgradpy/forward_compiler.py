@@ -31,6 +31,7 @@ from microgradpy.ir.verifier import verify
 from microgradpy.linking import bind_awaited, bindings_of, errors_of_compiler, is_looked_at, link
 from microgradpy.originals import builtins_in_place
 from microgradpy.passes.dead_code import eliminate_dead_code
+from microgradpy.passes.unneeded import without_unneeded
 from microgradpy.pipeline import VERIFY, differentiated, primal_of, program_again
 from microgradpy.rules.registry import frule
 from microgradpy.runtime import second_derivatives  # noqa: F401 - the rules of what is left to run time
@@ -149,13 +150,15 @@ def tangent_alone(pushforward: Function) -> Function | None:
     """A pushforward that returns the tangent only, if that is always a variable:
 
         return y, y_dot         becomes         return y_dot
+
+    Nor does it do what nobody but who returns the value needs, where that cannot raise.
     """
     made = {op.results[0]: op for op in walk(pushforward.body) if isinstance(op, Op) and op.callee is Opcode.TUPLE}
     pairs = [made.get(end.value) for end in terminators(pushforward.body) if isinstance(end, Return)]  # type: ignore[arg-type]
     tangents: dict[Var, Value] = {pair.results[0]: pair.arguments[1] for pair in pairs if pair is not None}
     if None in pairs or not all(isinstance(tangent, Var) for tangent in tangents.values()):
         return None
-    return eliminate_dead_code(replace(pushforward, body=substitute(pushforward.body, tangents)))
+    return without_unneeded(replace(pushforward, body=substitute(pushforward.body, tangents)))
 
 
 def check_differentiable(apart: Apart, seen: set[int] | None = None) -> None:
