@@ -387,8 +387,10 @@ class Tower:
                 raise DifferentiationError(f"{function.__qualname__} has no text for forward mode: it makes {error}") from None
             if any(active):
                 check_differentiable(apart)
-            if self.is_alone:
-                apart = unit.apart_alone
+            if self.is_alone:  # asked again, as rules may have come since
+                alone = tangent_apart(function, unit, kinds)
+                assert alone is not None
+                apart = alone
             kinds = (*kinds, *map(dot_kind, itertools.compress(kinds, mask)))
             found = (compile_unit if active is wanted else analysed)(function, kinds, active, pattern=apart)
             if isinstance(found, MayWrite):
