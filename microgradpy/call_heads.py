@@ -141,7 +141,8 @@ def straight(f: types.FunctionType, bound: Binding, count: int, unit: Unit, *hal
     reads = [f"{name} = f.__closure__[{index}].cell_contents" for index, name in enumerate(captured)]
     reads += [f"{name} = f.__defaults__[{index - len(defaults)}]" for index, name in enumerate(defaults)]
     inputs = [*captured, *given, *defaults]
-    tests = [*tests_of_inputs(inputs, bound.values, k), f"{k(rrule)}.version == {unit.version}"]
+    # A debugger is shown the general road, and the text of the general adjoint.
+    tests = [*tests_of_inputs(inputs, bound.values, k), f"{k(rrule)}.version == {unit.version} and {k(sys.gettrace)}() is None"]
     return Straight(inputs, reads, [*tests, *tests_of_code(f, unit.guards.together_with([first.guards]), k)], k)
 
 

@@ -9,7 +9,6 @@ So a product costs a few times a gradient, and a Hessian one product for each nu
 from __future__ import annotations
 
 import functools
-import sys
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -186,7 +185,6 @@ def _head(f: types.FunctionType, x: Any, v: Any, args: tuple[Any, ...]) -> Head 
     k = made.k
     made.reads[:0] = [f"{unpacked([f'x{1 + index}' for index in range(len(args))])} = args"]
     made.tests.append(f"type(v) is {k(float)}" if type(x) is float else test_of_array("v", x, k))
-    made.tests.append(f"{k(sys.gettrace)}() is None")  # a debugger is shown the general adjoint
     inputs = ", ".join([*made.inputs, "v"])
     ready, own = (f"type(b) is {k(float)}", "b") if type(x) is float else (test_of_array("b", x, k), "b.copy()")
     body = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -217,6 +218,20 @@ def test_anomalies_are_found() -> None:
     straight(jvp, f, (VECTOR**2,), (VECTOR,))
     with np.errstate(all="ignore"), detect_anomaly(), pytest.raises(AnomalyError, match="log"):
         jvp(f, (-(VECTOR**2),), (VECTOR,))
+
+
+def test_a_debugger_is_shown_the_general_road() -> None:
+    expected = straight(jvp, product, (2.0, 3.0), (1.0, 1.0)), straight(hvp, product, 2.0, 1.0, 3.0)
+    straight(jvp, product, (2.0, 3.0), (1.0, 1.0))
+    before = sys.gettrace()
+    sys.settrace(lambda *_: None)
+    try:
+        with no_general_road(jvp), pytest.raises(AssertionError, match="general"):
+            jvp(product, (2.0, 3.0), (1.0, 1.0))
+        found = jvp(product, (2.0, 3.0), (1.0, 1.0)), hvp(product, 2.0, 1.0, 3.0)
+    finally:
+        sys.settrace(before)
+    same(found, expected)
 
 
 def test_exceptions_are_those_of_the_plain_call() -> None:
