@@ -22,8 +22,7 @@ from microgradpy.ir.kinds import Array, Kind
 from microgradpy.ir.nodes import Const, Function, Op, Region, Statement, Var, fresh, function_constant
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import definitions, walk
-from microgradpy.rules.numpy.mathematics.extrema import maximum_bar, minimum_bar
-from microgradpy.tangents.choices import share, ties
+from microgradpy.tangents.choices import maximum_bar, minimum_bar, share, ties
 
 _COMPARED: dict[Any, Const] = {maximum_bar: Const(np.greater, "np.greater", np), minimum_bar: Const(np.less, "np.less", np)}
 _TIES, _SHARE = function_constant(ties), function_constant(share)

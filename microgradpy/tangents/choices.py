@@ -6,6 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
+
+
+@cotangent_of(1)
+def maximum_bar(z_bar: Any, x: Any, y: Any) -> Any:
+    """The cotangent of x under maximum(x, y)."""
+    return unbroadcast(share(z_bar, np.greater(x, y), np.equal(x, y)), x)
+
+
+@cotangent_of(1)
+def minimum_bar(z_bar: Any, x: Any, y: Any) -> Any:
+    """The cotangent of x under minimum(x, y)."""
+    return unbroadcast(share(z_bar, np.less(x, y), np.equal(x, y)), x)
+
 
 def share(z_bar: Any, wins: Any, ties: Any) -> Any:
     """`z_bar` where `wins`, half of it where `ties`, else 0. Selected, not multiplied, so that 0 * inf is 0."""

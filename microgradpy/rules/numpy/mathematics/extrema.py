@@ -14,7 +14,7 @@ from microgradpy.rules.numpy.options import fitted, given, initial_bar, is_set, 
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.casts import in_precision_of
-from microgradpy.tangents.choices import share
+from microgradpy.tangents.choices import maximum_bar, minimum_bar, share
 from microgradpy.tangents.foreign import is_foreign_array
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import with_reduced_axes
@@ -48,18 +48,6 @@ def fmax_pullback(z_bar, x, y):
 def fmin_pullback(z_bar, x, y):
     """As minimum, but a number wins against NaN."""
     return fmin_bar(z_bar, x, y), fmin_bar(z_bar, y, x)
-
-
-@cotangent_of(1)
-def maximum_bar(z_bar: Any, x: Any, y: Any) -> Any:
-    """The cotangent of x under maximum(x, y)."""
-    return unbroadcast(share(z_bar, np.greater(x, y), np.equal(x, y)), x)
-
-
-@cotangent_of(1)
-def minimum_bar(z_bar: Any, x: Any, y: Any) -> Any:
-    """The cotangent of x under minimum(x, y)."""
-    return unbroadcast(share(z_bar, np.less(x, y), np.equal(x, y)), x)
 
 
 @cotangent_of(1)
