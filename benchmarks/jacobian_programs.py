@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -109,3 +110,49 @@ def network_hvp(p: Any, v: Any) -> Any:
     inner_bar_dot += np.multiply.outer(error, p[80:96]) * slope_dot
     parts = [INPUTS.T @ inner_bar_dot, inner_bar_dot.sum(0), hidden_dot.T @ error + hidden.T @ error_dot, error_dot.sum()]
     return scale * np.concatenate([np.ravel(part) for part in parts])
+
+
+def logistic(w: Any) -> Any:
+    """The loss of a logistic regression."""
+    return np.mean(np.log1p(np.exp(-SIGNS * (INPUTS @ w))))
+
+
+SIGNS, WEIGHTS = np.sign(TARGETS), np.array([0.5, -0.2, 0.1, 0.4])
+
+
+def logistic_jvp(w: Any, v: Any) -> Any:
+    return -np.mean(SIGNS * (INPUTS @ v) / (1.0 + np.exp(SIGNS * (INPUTS @ w))))
+
+
+def logistic_hvp(w: Any, v: Any) -> Any:
+    chance = 1.0 / (1.0 + np.exp(SIGNS * (INPUTS @ w)))
+    return INPUTS.T @ (chance * (1.0 - chance) * (INPUTS @ v)) / len(SIGNS)
+
+
+def sines(x: Any) -> Any:
+    """A loop over numbers."""
+    y = x
+    for _ in range(100):
+        y = math.sin(y) * x + 0.5
+    return y
+
+
+def sines_jvp(x: Any, v: Any) -> Any:
+    y, y_dot = x, v
+    for _ in range(100):
+        s = math.sin(y)
+        y, y_dot = s * x + 0.5, math.cos(y) * y_dot * x + s * v
+    return y_dot
+
+
+def sines_hvp(x: Any, v: Any) -> Any:
+    y, y_dot, states = x, v, []
+    for _ in range(100):
+        s, c = math.sin(y), math.cos(y)
+        states.append((y_dot, s, c))
+        y, y_dot = s * x + 0.5, c * y_dot * x + s * v
+    y_bar, y_bar_dot, x_bar_dot = 1.0, 0.0, 0.0
+    for y_dot, s, c in reversed(states):
+        x_bar_dot += y_bar_dot * s + y_bar * c * y_dot
+        y_bar, y_bar_dot = y_bar * c * x, y_bar_dot * c * x - y_bar * s * y_dot * x + y_bar * c * v
+    return x_bar_dot + y_bar_dot

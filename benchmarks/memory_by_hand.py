@@ -180,6 +180,24 @@ def network_gradient(W1: Any, b1: Any, W2: Any, b2: Any, W3: Any, b3: Any, x: An
     return x.T @ z_bar, z_bar.sum(axis=0), W2_bar, b2_bar, W3_bar, b3_bar
 
 
+def rectified(W1: Any, b1: Any, W2: Any, b2: Any, W3: Any, b3: Any, x: Any, y: Any) -> Any:
+    h1 = np.maximum(x @ W1 + b1, 0.0)
+    h2 = np.maximum(h1 @ W2 + b2, 0.0)
+    return np.mean((h2 @ W3 + b3 - y) ** 2)
+
+
+def rectified_gradient(W1: Any, b1: Any, W2: Any, b2: Any, W3: Any, b3: Any, x: Any, y: Any) -> tuple[Any, ...]:
+    h1 = np.maximum(x @ W1 + b1, 0.0)
+    h2 = np.maximum(h1 @ W2 + b2, 0.0)
+    d = h2 @ W3 + b3 - y
+    z_bar = 2.0 / d.size * d
+    W3_bar, b3_bar = h2.T @ z_bar, z_bar.sum(axis=0)
+    z_bar = (z_bar @ W3.T) * (h2 > 0.0)
+    W2_bar, b2_bar = h1.T @ z_bar, z_bar.sum(axis=0)
+    z_bar = (z_bar @ W2.T) * (h1 > 0.0)
+    return x.T @ z_bar, z_bar.sum(axis=0), W2_bar, b2_bar, W3_bar, b3_bar
+
+
 def classes(W1: Any, b1: Any, W2: Any, b2: Any, W3: Any, b3: Any, x: Any, y: Any) -> Any:
     """The cross entropy of classes `y`, one row of ones and zeros for each sample."""
     h1 = np.tanh(x @ W1 + b1)
@@ -223,5 +241,6 @@ PAIRS = (
     Pair("sum of losses", losses, losses_gradient, (0, 1), _points),
     Pair("two branches", branches, branches_gradient, (0, 1), lambda n: (1.0, 0.5, n)),
     Pair("network, mean squares", network, network_gradient, tuple(range(6)), _layers, loop=False),
+    Pair("network, rectified", rectified, rectified_gradient, tuple(range(6)), _layers, loop=False),
     Pair("network, cross entropy", classes, classes_gradient, tuple(range(6)), _layers, loop=False),
 )

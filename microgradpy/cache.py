@@ -129,6 +129,8 @@ class Unit:
     turned out to be wrong."""
     apart: Any = None
     """Its pushforward as IR to be differentiated."""
+    apart_alone: Any = None
+    """The same that returns the tangent only."""
     inserts: bool = False
     selects: bool = True
     """Whether its cotangents may have zeros of a selection that it makes."""

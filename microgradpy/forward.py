@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, final
 
@@ -10,13 +11,16 @@ import numpy as np
 from microgradpy.api import check_unchanged
 from microgradpy.batch_entry import directions_at_once, many_outermost, parts_of
 from microgradpy.boundary import BOUNDARY
+from microgradpy.call_heads import CallHeads, Head, straight, unpacked
 from microgradpy.entry import resolve_outermost
 from microgradpy.errors import CotangentShapeError
-from microgradpy.forward_entry import only_computes, push_outermost
+from microgradpy.forward_entry import only_computes, planned, push_outermost
+from microgradpy.heads import Constants, test_of_array
 from microgradpy.rules.registry import frule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, PARTS_OF
-from microgradpy.runtime.pushforwards import by_pairing
+from microgradpy.runtime.pushforwards import by_pairing, has_text_only
+from microgradpy.runtime.texts import noted
 from microgradpy.runtime.write_detection import Snapshot, arrays_in, made_since, read_by
 from microgradpy.state.outside import called_by_rule
 from microgradpy.tangents.projection import check_seed, fields_of, fill_tangent, fill_zeros, project
@@ -34,12 +38,62 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any, *, batched: bool = F
     says if it is), else one by one; a function that does more than to compute is run once, and its pullback is asked."""
     with BOUNDARY:
         args, dots = tuple(primals), tuple(tangents)
+        head = None if batched else HEADS.heads.get(id(f))
+        found: tuple[Any, Any] | None = None if head is None else head(f, args, dots)
+        if found is not None:
+            return found
         if len(args) != len(dots):
             raise CotangentShapeError(f"there are {len(dots)} tangents for {len(args)} arguments", None, "Give None for zero.")
         if batched:
             return _pushed_batch(f, args, dots)
-        y, y_dot = push_outermost(f, args, _checked(args, dots))
-        return y, _as_tangent(y, y_dot)
+        checked = _checked(args, dots)
+        y, y_dot = push_outermost(f, args, checked)
+        found = y, _as_tangent(y, y_dot)
+        HEADS.went(_head, f, args, dots, checked, y)
+        return found
+
+
+HEADS = CallHeads()
+
+
+def _head(f: Any, args: tuple[Any, ...], dots: tuple[Any, ...], checked: tuple[Any, ...], y: Any) -> Head | None:
+    """The head for calls of `jvp` like this one, which gave `y`."""
+    if not has_text_only(f) or not all(map(operator.is_, dots, checked)):
+        return None
+    how = planned(f, None, args, checked, {})
+    if how is None or how.read is not None:
+        return None
+    unit, run, _, watches = how.plan
+    if watches or unit.active != tuple(dot is not None for dot in how.dots):
+        return None
+    made = straight(f, how.bound, len(args), unit, run, first=unit)
+    if made is None:
+        return None
+    k, names = made.k, [f"t{index}" for index in range(len(args))]
+    made.reads[:0] = [f"{unpacked(names)} = dots", f"{unpacked([f'x{index}' for index in range(len(args))])} = args"]
+    made.tests.extend(_test_of_tangent(name, x, dot, k) for name, x, dot in zip(names, args, dots, strict=True))
+    given = [name for name, dot in zip(names, dots, strict=True) if dot is not None]
+    body = [f"y, dy = {k(run)}({', '.join([*made.inputs, *given])})"]
+    if type(y) in _NUMBERS:
+        body.append(f"if type(dy) is type(y) is {k(type(y))}: return y, dy")
+    return made.head("f, args, dots", [*body, f"return {k(_finished)}(f, args, y, dy)"])
+
+
+_NUMBERS = (float, np.float64)
+
+
+def _test_of_tangent(name: str, x: Any, dot: Any, k: Constants) -> str:
+    """Whether a tangent moves as this one, for `_checked_one` takes it as it is."""
+    if dot is None:
+        return f"{name} is None"
+    if type(dot) is not np.ndarray:
+        return f"type({name}) is {k(type(dot))} and {name}"
+    return f"{test_of_array(name, x, k)} and ({name}.item(0) or {name}.any())"
+
+
+def _finished(f: Any, args: tuple[Any, ...], y: Any, y_dot: Any) -> tuple[Any, Any]:
+    """What the general road does with what a pushforward has given."""
+    return noted(y, args, f) if is_structural_zero(y_dot) else y, _as_tangent(y, y_dot)
 
 
 def _pushed_batch(f: Any, args: tuple[Any, ...], stack: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -87,7 +141,7 @@ def _checked(args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _checked_one(x: Any, dot: Any, place: str) -> Any:
-    if type(dot) is float and type(x) is float:
+    if type(dot) is type(x) in _NUMBERS:
         return dot or None
     if type(dot) is np.ndarray is type(x) and dot.dtype is x.dtype in _REAL and dot.shape == x.shape:
         return dot if dot.any() else None
@@ -116,7 +170,7 @@ def _filled(x: Any, dot: Any) -> Any:
 
 
 def _as_tangent(y: Any, y_dot: Any) -> Any:
-    if type(y_dot) is type(y) in (float, np.float64):
+    if type(y_dot) is type(y) in _NUMBERS:
         return y_dot
     return fill_zeros(y, None if is_structural_zero(y_dot) else project(y, y_dot))
 

@@ -20,16 +20,18 @@ from microgradpy.cache import Unit, lock
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
 from microgradpy.compiler import Session
-from microgradpy.dataclasses import dataclass
+from microgradpy.dataclasses import dataclass, replace
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.ir.kinds import Kind
-from microgradpy.ir.nodes import Const, Function, Op
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Return, Value, Var
 from microgradpy.ir.reasons import MayWrite
-from microgradpy.ir.traversal import walk
+from microgradpy.ir.rewrite import substitute
+from microgradpy.ir.traversal import terminators, walk
 from microgradpy.ir.verifier import verify
 from microgradpy.linking import bind_awaited, bindings_of, errors_of_compiler, is_looked_at, link
 from microgradpy.originals import builtins_in_place
 from microgradpy.passes.dead_code import eliminate_dead_code
+from microgradpy.passes.unneeded import without_unneeded
 from microgradpy.pipeline import VERIFY, differentiated, primal_of, program_again
 from microgradpy.rules.registry import frule
 from microgradpy.runtime import second_derivatives  # noqa: F401 - the rules of what is left to run time
@@ -133,6 +135,30 @@ def pushforward_apart(function: types.FunctionType, unit: Unit, kinds: tuple[Kin
         unit.apart.function = made
     found: Apart = unit.apart
     return found
+
+
+def tangent_apart(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Apart | None:
+    """The same function that returns the tangent only, which is always there; None if there is none. Raises NotPushable."""
+    if unit.apart_alone is None:
+        made = tangent_alone(pushforward_apart(function, unit, kinds).function)
+        unit.apart_alone = None if made is None else Apart(function, made)
+    found: Apart | None = unit.apart_alone
+    return found
+
+
+def tangent_alone(pushforward: Function) -> Function | None:
+    """A pushforward that returns the tangent only, if that is always a variable:
+
+        return y, y_dot         becomes         return y_dot
+
+    Nor does it do what nobody but who returns the value needs, where that cannot raise.
+    """
+    made = {op.results[0]: op for op in walk(pushforward.body) if isinstance(op, Op) and op.callee is Opcode.TUPLE}
+    pairs = [made.get(end.value) for end in terminators(pushforward.body) if isinstance(end, Return)]  # type: ignore[arg-type]
+    tangents: dict[Var, Value] = {pair.results[0]: pair.arguments[1] for pair in pairs if pair is not None}
+    if None in pairs or not all(isinstance(tangent, Var) for tangent in tangents.values()):
+        return None
+    return without_unneeded(replace(pushforward, body=substitute(pushforward.body, tangents)))
 
 
 def check_differentiable(apart: Apart, seen: set[int] | None = None) -> None:

@@ -33,7 +33,7 @@ from microgradpy.runtime.zeros import exact
 from microgradpy.tangents.projection import check_seed, fill_zeros, project
 from microgradpy.tangents.types import Projected
 
-PATIENCE, _MOST_PATIENCE = 64, 4096
+PATIENCE, MOST_PATIENCE = 64, 4096
 """After how many calls of the general road there is a head: at first as many as cost about what the head does, then twice as
 many each time."""
 
@@ -118,7 +118,7 @@ class GradientFunction:
         result = self._result(args, y, back)
         self.calls += 1
         if self.calls >= self.patience and not kwargs and not self.has_aux:
-            self.calls, self.patience = 0, min(2 * self.patience, _MOST_PATIENCE)
+            self.calls, self.patience = 0, min(2 * self.patience, MOST_PATIENCE)
             self._begin(head_of(self.f, args, y, wanted, self.form))
         return result
 

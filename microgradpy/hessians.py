@@ -20,10 +20,12 @@ from microgradpy.batch_hessians import bars_in_many
 from microgradpy.binding import bind
 from microgradpy.boundary import BOUNDARY
 from microgradpy.cache import CACHE, Unit, is_valid
+from microgradpy.call_heads import CallHeads, Head, straight, unpacked
 from microgradpy.entry import run_half
 from microgradpy.errors import CotangentShapeError, DifferentiationError, NonScalarOutputError
 from microgradpy.gradient_functions import describe, is_real_scalar, note_held
-from microgradpy.plans import keep_plan, signature
+from microgradpy.heads import test_of_array
+from microgradpy.plans import UNIT_SEEDS, Plan, keep_plan, signature
 from microgradpy.rules.nested import holds
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.modes import RUN
@@ -33,17 +35,25 @@ from microgradpy.sparsity.patterns import Array, Pattern, given_pattern, joined,
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.strong_zeros import has_nan
 from microgradpy.tangents.types import is_structural_zero
-from microgradpy.towers import NotByParts, Place, Tower, filled_seed, outermost
+from microgradpy.towers import NotByParts, Place, Tower, bars_at_one, filled_seed, outermost
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The Hessian of `f(x, *args)` with respect to `x`, times `v`: of the shape of `x`, which is a real number or an array of
     real numbers, as `v` is. `f` returns a real number (NonScalarOutputError otherwise)."""
     with BOUNDARY:
+        head = None if kwargs else HEADS.heads.get(id(f))
+        found = None if head is None else head(f, x, v, args)
+        if found is not None:
+            return found
         _check_real(x, f)
         seed = _checked(x, v)
         found = _by_known_plan(f, x, seed, args, kwargs)
-        return _Second(f, x, args, kwargs).times(seed) if found is None else found
+        if found is None:
+            return _Second(f, x, args, kwargs).times(seed)
+        if seed is v and not kwargs:
+            HEADS.went(_head, f, x, v, args)
+        return found
 
 
 def hessian(f: Callable[..., Any], x: Any, /, *args: Any, sparsity: Any = None, **kwargs: Any) -> Any:
@@ -127,11 +137,11 @@ def hessp(f: Callable[..., Any]) -> Callable[..., Any]:
 
 class _Plan(NamedTuple):
     """How a product is made for arguments of these types and shapes: by the pushforward of the unit of a function, which is
-    `second`."""
+    `second`, and gives the tangent only if it `is_alone`."""
 
-    second: Unit
+    second: Plan
     first: Unit
-    watches: bool
+    is_alone: bool
 
 
 def _by_known_plan(f: Any, x: Any, v: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -141,15 +151,57 @@ def _by_known_plan(f: Any, x: Any, v: Any, args: tuple[Any, ...], kwargs: dict[s
     bound = bind(f, (x, *args), kwargs)
     key = signature(f, bound, None, False, False, RUN.mode)
     plan: _Plan | None = None if key is None else CACHE.plans.get(("hvp", key))
-    if plan is None or not (is_valid(plan.first) and is_valid(plan.second)):
+    if plan is None or not (is_valid(plan.first) and is_valid(plan.second.unit)):
         return None
-    unit, values = plan.second, [*bound.values, v]
-    assert unit.adjoint is not None
+    unit, values = plan.second.unit, [*bound.values, v]
     with outermost(f):
-        value, saved = run_half(f, unit, unit.primal, values, values if plan.watches else None)
+        value, saved = run_half(f, unit, unit.primal, values, values if plan.second.watches else None)
+    return _of_value(f, x, bound.captured, plan, values, value, saved)
+
+
+def _of_value(f: Any, x: Any, at: int, plan: _Plan, values: list[Any], value: Any, saved: Any) -> Any:
+    """The product from what the primal of a plan has given, if `x` is its input number `at`."""
+    unit = plan.second.unit
+    if plan.is_alone and type(value) in UNIT_SEEDS:
+        return _shaped(x, bars_at_one(plan.second, values, value, saved)[at])
+    seed = 1.0 if plan.is_alone else seed_of(f, value)
+    assert unit.adjoint is not None
     with np.errstate(invalid="ignore"):
-        bars = unit.divided(unit.adjoint(saved, filled_seed(seed_of(f, value), value)))
-    return _shaped(x, bars[bound.captured])
+        bars = unit.divided(unit.adjoint(saved, filled_seed(seed, value)))
+    return _shaped(x, bars[at])
+
+
+HEADS = CallHeads()
+
+
+def _head(f: types.FunctionType, x: Any, v: Any, args: tuple[Any, ...]) -> Head | None:
+    """The head for calls of `hvp` like this one."""
+    bound = bind(f, (x, *args), {})
+    key = signature(f, bound, None, False, False, RUN.mode)
+    plan: _Plan | None = None if key is None else CACHE.plans.get(("hvp", key))
+    taken = None if plan is None else plan.second.adjoint_of_gradient()
+    if plan is None or taken is None or not plan.is_alone or plan.second.watches or not plan.second.unit.is_single:
+        return None
+    adjoint, fresh, _ = taken
+    unit = plan.second.unit
+    made = straight(f, bound, 1 + len(args), unit, unit.primal, adjoint, first=plan.first)
+    if made is None or type(x) not in (float, np.ndarray):
+        return None
+    k = made.k
+    made.reads[:0] = [f"{unpacked([f'x{1 + index}' for index in range(len(args))])} = args"]
+    made.tests.append(f"type(v) is {k(float)}" if type(x) is float else test_of_array("v", x, k))
+    inputs = ", ".join([*made.inputs, "v"])
+    ready, own = (f"type(b) is {k(float)}", "b") if type(x) is float else (test_of_array("b", x, k), "b.copy()")
+    body = [
+        f"y, saved = {k(unit.primal)}({inputs})",
+        f"one = {k(UNIT_SEEDS)}.get(type(y))",
+        "if one is not None:",
+        f"    with {k(np.errstate)}(invalid='ignore'):",
+        f"        b = {k(adjoint)}(saved, one)",
+        f"    if {ready}: return {'b' if fresh[bound.captured] else own}",
+        f"return {k(_of_value)}(f, x0, {bound.captured}, {k(plan)}, [{inputs}], y, saved)",
+    ]
+    return made.head("f, x0, v, args", body)
 
 
 def _shaped(x: Any, found: Any) -> Any:
@@ -218,6 +270,7 @@ class _Second:
         wanted = place.wanted((0,), own=False)
         higher = self.tower.along(place.dots(None, (v,), None))
         flags = (*wanted, *(False,) * (len(higher.values) - len(wanted)))
+        higher = higher.alone() or higher
         _, bars = higher.value_and_bars(flags, functools.partial(seed_of, self.f))
         self._note(higher, flags)
         return place.bars(bars[: len(wanted)])[1][0]
@@ -230,7 +283,7 @@ class _Second:
             return
         second, first = higher.units(wanted)
         if second.result_active and any(second.active):
-            keep_plan(("hvp", key), _Plan(second, first, second.is_to_be_watched))
+            keep_plan(("hvp", key), _Plan(Plan.of(second, higher.values), first, higher.is_alone))
 
 
 def _checked(x: Any, v: Any) -> Any:

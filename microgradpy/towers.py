@@ -24,19 +24,19 @@ from microgradpy.ad.tangent_kinds import dot_kind
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
 from microgradpy.cache import CACHE, Unit, followed_by, is_valid
 from microgradpy.compiler import analysed, compile_unit
-from microgradpy.dataclasses import dataclass, field
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.entry import USUAL, run_half
 from microgradpy.errors import DifferentiationError, MutationError
-from microgradpy.forward_compiler import check_differentiable, pushforward_apart
+from microgradpy.forward_compiler import check_differentiable, pushforward_apart, tangent_apart
 from microgradpy.forward_entry import filling, input_tangents
 from microgradpy.frontend.source import place_of
 from microgradpy.given_functions import Given, given, known, known_held
 from microgradpy.gradient_functions import held_by
 from microgradpy.ir.input_kinds import kinds_of
-from microgradpy.ir.kinds import Kind, carries_nothing
+from microgradpy.ir.kinds import FLOAT, Kind, carries_nothing
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.patterns import Match, check_unchanged_parts, matched, renewed, unit_by_pattern
-from microgradpy.plans import keep_plan, signature
+from microgradpy.plans import UNIT_SEEDS, Plan, keep_plan, signature
 from microgradpy.rules.nested import definition
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.cotangents import seed_or_zero
@@ -266,6 +266,8 @@ class Tower:
     below: Tower | None = None
     runs_again: bool = False
     """Whether the function has run before for the same call, so that it may do nothing but compute."""
+    is_alone: bool = False
+    """Whether it gives the last tangent only."""
 
     @classmethod
     def at(cls, place: Place, runs_again: bool = False) -> Tower:
@@ -279,6 +281,18 @@ class Tower:
         kinds = (*self.kinds, *(dot_kind(kind) for _, _, kind in moving))
         return Tower(self.place, [*self.values, *filled], kinds, (*self.masks, mask), self, self.runs_again)
 
+    def alone(self) -> Tower | None:
+        """The first pushforward of a function that is proven to return a float, of which it gives the tangent only; None if
+        there is none."""
+        first = self._first(self.masks[0])
+        if first.result_kind != FLOAT or not first.result_active:
+            return None
+        try:
+            apart = tangent_apart(self.place.callee.function, first, first.kinds)
+        except NotPushable:
+            return None
+        return None if apart is None else replace(self, is_alone=True)
+
     def value(self) -> Any:
         """What it computes."""
         return self._run(self.unit((False,) * len(self.values)))[0]
@@ -287,7 +301,9 @@ class Tower:
         """What it computes, and the cotangents of the inputs that are wanted, for the seed that `seed_for` makes of this."""
         unit = self.unit(wanted)
         value, saved = self._run(unit)
-        seed = seed_for(value)
+        if self.is_alone and type(value) in UNIT_SEEDS and unit.result_active and any(unit.active):
+            return value, bars_at_one(Plan.of(unit, self.values), self.values, value, saved)
+        seed = 1.0 if self.is_alone else seed_for(value)
         if not unit.result_active or not any(unit.active):
             return value, [None] * len(self.values)
         assert unit.adjoint is not None
@@ -332,7 +348,7 @@ class Tower:
             leaves = place.values if place.read is None else place.read.leaves
             parts = Binding(leaves, 0, place.bound.positions, place.bound.names)
         own = signature(place.callee.function, parts, None, False, False, RUN.mode)
-        return None if own is None else ("tower", place.pattern, self.masks, self.runs_again, wanted, own)
+        return None if own is None else ("tower", place.pattern, self.masks, self.runs_again, self.is_alone, wanted, own)
 
     def _first(self, active: tuple[bool, ...]) -> Unit:
         """The unit of the function itself."""
@@ -371,6 +387,10 @@ class Tower:
                 raise DifferentiationError(f"{function.__qualname__} has no text for forward mode: it makes {error}") from None
             if any(active):
                 check_differentiable(apart)
+            if self.is_alone:  # asked again, as rules may have come since
+                alone = tangent_apart(function, unit, kinds)
+                assert alone is not None
+                apart = alone
             kinds = (*kinds, *map(dot_kind, itertools.compress(kinds, mask)))
             found = (compile_unit if active is wanted else analysed)(function, kinds, active, pattern=apart)
             if isinstance(found, MayWrite):
@@ -401,6 +421,14 @@ class Tower:
 
 
 _SIMPLE = frozenset((float, int, complex, bool, str, type(None), np.ndarray, np.float64))
+
+
+def bars_at_one(plan: Plan, values: list[Any], value: Any, saved: Any) -> list[Any]:
+    """The cotangents of the inputs for the seed 1, which are nobody else's."""
+    run, fresh = plan.adjoint_for(UNIT_SEEDS[type(value)], values)
+    with np.errstate(invalid="ignore"):
+        bars = plan.unit.divided(run(saved, UNIT_SEEDS[type(value)]))
+    return [bar.copy() if type(bar) is np.ndarray and not own else bar for bar, own in zip(bars, fresh, strict=True)]
 
 
 def filled_seed(seed: Any, value: Any) -> Any:

@@ -60,7 +60,7 @@ def test_a_row_of_the_table_can_be_measured() -> None:
 
 @pytest.mark.parametrize("case", jacobians.SECOND, ids=lambda case: case.id)
 def test_second_derivatives_by_hand_are_those_of_the_programs(case: jacobians.Second) -> None:
-    assert [row.count("|") for row in jacobians.second_row(case, 1)] == [7, 7, 7]
+    assert [row.count("|") for row in jacobians.second_row(case, 1)] == [8, 8, 8][: 3 if np.ndim(case.x) else 2]
 
 
 def test_dense_jacobians_are_those_by_differences() -> None:

@@ -29,6 +29,7 @@ from microgradpy import (
     value_and_gradient,
 )
 from microgradpy.ad import segments
+from microgradpy.runtime.checkpoints import run_numbers_again
 from tests.ways import WAYS, chosen
 
 PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
@@ -531,6 +532,15 @@ def test_the_second_run_does_not_warn() -> None:
     np.testing.assert_array_equal(gradient(f, x)[0], gradient(plain, x)[0])
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("x", [1e200, np.float64(1e200), np.array([1e200])])
+def test_the_second_run_of_numbers_does_not_warn_either(x: Any) -> None:
+    def primal(x: Any) -> Any:
+        return None, x * x
+
+    np.testing.assert_array_equal(run_numbers_again(primal, x), np.full(np.shape(x), math.inf))
+
+
 def test_gradients_that_are_made_again_are_not_compiled_again() -> None:
     codes = [grad(long_loop, checkpoint="sqrt").__wrapped__.__code__ for _ in range(2)]
     assert codes[0] is codes[1] is not long_loop.__code__
@@ -661,6 +671,11 @@ def test_the_texts_show_what_is_run_again() -> None:
     assert "second_run(" in code_adjoint(by_factor_twice, 1.0)
     assert "for start, y in zip(reversed(range(0, 100, every)), reversed(tape_y)):" in code_adjoint(_shown, 1.0)
     assert code_adjoint(checked, 1.0, 2.0) == code_adjoint(of_both, 1.0, 2.0)
+
+
+def test_the_first_run_of_a_segment_makes_no_records() -> None:
+    assert "_shown_loop_value_primal(y, start, min(start + every, 100))" in code_primal(_shown, 1.0)
+    assert "run_numbers_again(_shown_loop_primal, y, start, " in code_adjoint(_shown, 1.0)
 
 
 def _shown(x: float) -> float:

@@ -267,3 +267,31 @@ def test_no_random_program_is_wrong(batch: range) -> None:
 def test_most_random_programs_have_one() -> None:
     found = [has_one for number in range(30) for has_one in judged(number)]
     assert sum(found) >= 0.7 * len(found)
+
+
+def cubes(x: Any) -> Any:
+    return np.sum(x**3)
+
+
+def raises_beside(x: Any) -> Any:
+    np.multiply(x, 2.0) + np.ones(2)
+    return np.sum(x * x * x)
+
+
+def raises_a_number(x: Any) -> Any:
+    math.exp(800.0 * x)
+    return x * x * x
+
+
+def test_what_only_the_value_needs_is_left_out_where_it_cannot_raise() -> None:
+    x = np.array([1e150, 2.0])
+    with np.errstate(over="raise"):
+        for _ in range(3):
+            np.testing.assert_array_equal(hvp(cubes, x, np.ones(2)), 6.0 * x)
+    np.testing.assert_array_equal(hvp(raises_beside, x, np.ones(2)), 6.0 * x)
+    with pytest.raises(ValueError, match="broadcast"):
+        hvp(raises_beside, np.ones(3), np.ones(3))
+    assert hvp(raises_a_number, 0.5, 1.0) == 3.0
+    for _ in range(3):
+        with pytest.raises(OverflowError):
+            hvp(raises_a_number, 1.0, 1.0)

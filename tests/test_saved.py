@@ -12,6 +12,7 @@ import pytest
 from benchmarks import memory
 from benchmarks.memory_by_hand import PAIRS, Pair, branches, losses, newton, ode, predators
 from microgradpy import MutationError, code_adjoint, code_primal, grad, pullback
+from microgradpy.compiler import always_dispatch
 from microgradpy.testing import check_gradient
 
 
@@ -186,6 +187,70 @@ def test_of_an_array_whose_shape_is_asked_that_is_kept(name: str) -> None:
     primal, adjoint = code_primal(function, *args), code_adjoint(function, *args)
     assert text in (adjoint if name == "of another array" else primal)
     check_gradient(function, *args)
+
+
+def rectified(x: Any, w: Any) -> Any:
+    return np.sum(np.maximum(x @ w, 0.0) ** 2 + np.minimum(x @ w - 0.25, 1))
+
+
+def rectified_twice(x: Any, w: Any) -> Any:
+    total = x @ w
+    return np.sum(np.maximum(total, 0.0) * np.maximum(total, 1.0))
+
+
+def rectified_in_steps(x: Any, w: Any) -> Any:
+    for k in range(3):
+        x = np.maximum(x @ w, 0.1 * k) if k == 1 else np.maximum(x @ w, 0.0) + x
+    return np.sum(x * x)
+
+
+def rectified_only(x: Any, w: Any) -> Any:
+    return np.sum(np.maximum(np.sqrt(x @ w), 0.0))
+
+
+def rectified_and_read(x: Any, w: Any) -> Any:
+    total = x @ w
+    return np.sum(np.maximum(total, 0.0) * total)
+
+
+SQUARE = np.array([[1.0, -2.0, 0.0], [0.5, 0.0, -0.25], [-1.0, 1.0, 0.0]])
+CHOICES: list[tuple[Callable[..., Any], bool]] = [
+    (rectified, True),
+    (rectified_twice, True),
+    (rectified_in_steps, False),
+    (rectified_only, False),
+    (rectified_and_read, False),
+]
+TABLES = {
+    "ties": SQUARE,
+    "none": SQUARE + 0.375,
+    "no numbers": np.where(SQUARE > 0.9, np.nan, SQUARE),
+    "infinite": np.where(SQUARE > 0.9, np.inf, SQUARE),
+    "narrow": SQUARE.astype(np.float32),
+    "whole": np.array([[1, 0, -2], [0, 0, 1], [1, 2, 3]]),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(("function", "is_shown"), CHOICES)
+def test_of_an_array_that_was_compared_that_is_kept(function: Any, is_shown: bool, table: str) -> None:
+    args = TABLES[table], np.eye(3)[[1, 2, 0]] + np.eye(3)
+    with np.errstate(all="ignore"):
+        y, back = pullback(function, *args)
+        found, again = back(1.0), back(1.0)
+        with always_dispatch():
+            expected_y, expected_back = pullback(function, *args)
+            expected = expected_back(1.0)
+        gradients = (None, *grad(function, (0, 1))(*args))
+    assert type(y) is type(expected_y)
+    np.testing.assert_array_equal(y, expected_y)
+    for bars in (found, again, gradients) if table in ("ties", "none") else (found, again):
+        for bar, expected_bar in zip(bars[1:], expected[1:], strict=True):
+            assert bar.dtype == expected_bar.dtype
+            np.testing.assert_array_equal(bar, expected_bar)
+    if is_shown and table != "whole":
+        assert "np.greater(" in code_primal(function, *args)
+        assert "share" in code_adjoint(function, *args) and "maximum_bar(" not in code_adjoint(function, *args)
 
 
 # Memory

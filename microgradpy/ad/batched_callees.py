@@ -13,13 +13,13 @@ from microgradpy.ad.repeatable import is_of_libraries
 from microgradpy.ir.nodes import Const, Op, Value
 from microgradpy.rules.linearity import linear_arguments
 from microgradpy.rules.numpy.manipulation.shape import reshape_bar
-from microgradpy.rules.numpy.mathematics.extrema import share
 from microgradpy.rules.transposes.arithmetic import power_exponent_dot
 from microgradpy.runtime.cotangents import cotangent_item, from_items, number_bars, or_zero
 from microgradpy.runtime.keys import from_front
 from microgradpy.runtime.pushforwards import pushed, pushed_by_rule
 from microgradpy.tangents.arithmetic import conj, divide, item_cotangent, real_like, unbroadcast, zero_cotangent
 from microgradpy.tangents.casts import made_of_bar
+from microgradpy.tangents.choices import share
 from microgradpy.tangents.decompositions import adjoint, hermitian_of
 from microgradpy.tangents.helpers import (
     COTANGENT_OF,

@@ -44,7 +44,8 @@ class Apart:
 
     The inputs `passed` are lists that it writes into, and the last parts of its result are these lists again; so are their
     cotangents, which the adjoint writes into, and returns. `kinds` is what its inputs are at least, in whatever call, and
-    `result` what is assumed of its result first. Calls of it are made `again` in the adjoint.
+    `result` what is assumed of its result first. Calls of it are made `again` in the adjoint; `plain` is the same function
+    for who wants its value only.
     If it `carries` so many of its first inputs, these are likely to come back, of the same kinds, with what is `besides`."""
 
     callee: FunctionType
@@ -56,6 +57,7 @@ class Apart:
     kinds: tuple[Kind, ...] = ()
     result: Kind | None = None
     again: bool = False
+    plain: Apart | None = None
     carries: int | None = None
     besides: tuple[Kind, ...] = ()
 

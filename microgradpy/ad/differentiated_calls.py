@@ -23,6 +23,7 @@ from microgradpy.ad.found_rules import find_rule
 from microgradpy.ad.given_code import answers, asks_class
 from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder
+from microgradpy.ad.repeatable import is_of_numbers
 from microgradpy.ad.shared_iterators import makes_iterator
 from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
@@ -58,7 +59,7 @@ from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules.entries import Rule
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.rules.results import is_users_rule
-from microgradpy.runtime.checkpoints import first_run, reads_of, run_again, second_run
+from microgradpy.runtime.checkpoints import first_run, reads_of, run_again, run_numbers_again, second_run
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, checkpointed_by
 from microgradpy.runtime.named_arguments import next_by_name
@@ -276,7 +277,11 @@ def call_unit(
     given = tuple(map(primal.to_be_kept, arguments))
     hint = op.result.hint or function.__name__.strip("<>")
     if again and primal.services.repeats:
-        callee, given, repeated = _repeated(primal, unit, function, given)
+        plain = called.plain if isinstance(called, Apart) else None
+        value_only = None if plain is None else primal.services.unit(plain, kinds, (False,) * len(kinds))
+        first = unit if value_only is None or isinstance(value_only, MayWrite) else value_only
+        again_by = _RUN_AGAIN if plain is None or not is_of_numbers(plain.function) else _RUN_NUMBERS_AGAIN
+        callee, given, repeated = _repeated(primal, unit, first, function, given, again_by)
     else:
         callee, repeated = primal.services.half(unit), None
     (pair,) = primal.operation(callee, given, from_user=True)
@@ -311,17 +316,18 @@ def _had_better_wait(primal: PrimalBuilder, function: FunctionType, kinds: tuple
 
 
 _SECOND_RUN, _RUN_AGAIN = function_constant(second_run), function_constant(run_again)
+_RUN_NUMBERS_AGAIN = function_constant(run_numbers_again)
 
 
 def _repeated(
-    primal: PrimalBuilder, unit: Unit, function: FunctionType, given: tuple[Value, ...]
+    primal: PrimalBuilder, unit: Unit, first: Unit, function: FunctionType, given: tuple[Value, ...], again_by: Const
 ) -> tuple[Const, tuple[Value, ...], tuple[Value, ...]]:
     """What calls the primal of a unit that is going to be run again, with what, and the call that does so; nothing for that if
-    it is told by what the first call has given besides the value."""
+    it is told by what the first call has given besides the value. What is run `first` may be another unit of the function."""
     half = primal.services.half(unit)
     is_told = all(isinstance(kind, Array) or is_immutable(kind) for kind in map(primal.kind, given))
     if is_told and primal.services.is_repeatable(unit):
-        return half, given, (_RUN_AGAIN, half, *given)
+        return primal.services.half(first), given, (again_by, half, *given)
     reads = reads_of(function)
     return function_constant(first_run), (half, Const(reads, "reads", reads), *given), ()
 

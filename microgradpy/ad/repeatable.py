@@ -54,6 +54,22 @@ def is_repeatable(function: Function) -> bool:
     return all(_is_repeatable(statement, function.kinds, pairs, reads) for statement in statements)
 
 
+def is_of_numbers(function: Function) -> bool:
+    """Whether all that a function calls are operators, builtins and functions of `math`, so that it computes with Python's
+    numbers if it is given such."""
+    return all(not isinstance(statement, Op) or _is_of_numbers(statement) for statement in walk(function.body))
+
+
+def _is_of_numbers(op: Op) -> bool:
+    constants = [value.value for value in given_values(op.arguments, op.keywords) if isinstance(value, Const)]
+    if any(isinstance(value, np.generic | np.ndarray) for value in constants):
+        return False
+    if not isinstance(op.callee, Const):
+        return op.callee in _OPCODES
+    called = op.callee.value
+    return getattr(called, "__module__", None) in _LIBRARIES or any(called is each for each in _BUILTINS)
+
+
 def reads_module(function: Function) -> bool:
     """Whether a primal reads variables of modules when it runs."""
     return any(isinstance(statement, Op) and statement.callee is Opcode.GLOBAL for statement in walk(function.body))

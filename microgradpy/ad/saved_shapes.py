@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def measured(function: Function, adjoint: Region) -> tuple[Region, Mapping[Var, 
             asked.setdefault(array, []).append(statement)
     if not asked:
         return adjoint, {}
-    read = set(_read_for_more(adjoint))
+    read = set(read_for_more(adjoint, measured_place))
     twins: dict[Var, Var] = {}
     moved: dict[Var, list[Op]] = {}
     for array, before in _arrays_with_those_before(function):
@@ -63,7 +63,7 @@ def _is_measure(op: Op) -> bool:
     return False
 
 
-def _place(op: Op) -> int | None:
+def measured_place(op: Op) -> int | None:
     """Which argument an operation asks for its shape only."""
     if _is_measure(op):
         return 0
@@ -72,7 +72,7 @@ def _place(op: Op) -> int | None:
 
 
 def _measured_by(op: Op) -> Var | None:
-    place = _place(op)
+    place = measured_place(op)
     array = None if place is None else op.arguments[place]
     return array if isinstance(array, Var) else None
 
@@ -83,19 +83,19 @@ def _of_twin(statement: Statement, twins: Mapping[Var, Var]) -> Statement:
     if not isinstance(statement, Op) or array is None or array not in twins:
         return statement
     arguments = list(statement.arguments)
-    arguments[_place(statement) or 0] = twins[array]
+    arguments[measured_place(statement) or 0] = twins[array]
     return replace(statement, arguments=tuple(arguments))
 
 
-def _read_for_more(region: Region) -> Iterator[Value]:
-    """What is read for more than its shape."""
+def read_for_more(region: Region, place_in: Callable[[Op], int | None]) -> Iterator[Value]:
+    """What is read for more than what operations ask of the argument at a place, such as its shape."""
     for statement in region.statements:
-        if isinstance(statement, Op) and (place := _place(statement)) is not None:
+        if isinstance(statement, Op) and (place := place_in(statement)) is not None:
             yield from given_values(statement.arguments[:place] + statement.arguments[place + 1 :], statement.keywords)
         else:
             yield from uses(statement)
         for nested in regions(statement):
-            yield from _read_for_more(nested)
+            yield from read_for_more(nested, place_in)
     yield from terminator_values(region.terminator)
 
 

@@ -26,7 +26,7 @@ from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_arms import Arm, save_arms_as_one
 from microgradpy.ad.saved_attempts import AttemptRecorder, Available, Tape, Wanted, left_with, reached
-from microgradpy.ad.saved_shapes import measured
+from microgradpy.ad.saved_choices import asking_less
 from microgradpy.ad.steady_lists import steady_lists
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import INT, UNKNOWN, Kind
@@ -85,7 +85,7 @@ class Pair:
 def save(primal: Primal, reverse: Reverse) -> Pair:
     """Decide what is saved, write the records into the primal and read them in the adjoint."""
     homes = _Homes(primal.function, reverse)
-    region, measures = measured(primal.function, reverse.region) if primal.memory is None else (reverse.region, {})
+    region, measures, masks = asking_less(primal, reverse.region)
     reverse = replace(reverse, region=region)
     for array, operations in measures.items():
         for op in operations:
@@ -95,7 +95,7 @@ def save(primal: Primal, reverse: Reverse) -> Pair:
     fields = plan.fields(None)
     recorder = _Recorder(plan, primal, measures)
     body, _ = recorder.region(primal.function.body, reverse.function_frame, recorder.inputs(primal.function))
-    kinds = dict(reverse.kinds) | recorder.kinds
+    kinds = dict(reverse.kinds) | recorder.kinds | masks
     # The halves are called with one positional argument per input, whatever the user's signature is.
     inputs = tuple(Parameter(parameter.var, parameter.name) for parameter in primal.function.parameters)
     name = f"{primal.function.name}_primal"

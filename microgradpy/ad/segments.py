@@ -189,11 +189,14 @@ class _Segmenting:
         apart.carries, apart.besides = len(states), (INT, NOTHING)[: len(extra)]
         made = _Segment(Const(apart, name, apart), free, extra)
         out = Out(loop.where)
+        out.statements.append(inner)
+        whole = replace(apart.function, body=_returning(out, ends))
+        apart.plain = Apart(FunctionType(owner.__code__, owner.__globals__, f"{name}_value", None, cells), whole)
         if schedule.name == "log":
-            apart.function = replace(apart.function, body=_in_parts(made, inner, states, ends, first, last, out))
+            in_parts = _in_parts(made, inner, states, ends, first, last, Out(loop.where))
+            apart.function = replace(whole, body=in_parts)
         else:
-            out.statements.append(inner)
-            apart.function = replace(apart.function, body=_returning(out, ends))
+            apart.function = whole
         return made
 
 
@@ -224,33 +227,30 @@ def _outer(
     """The loop over the segments, in the place of a loop."""
     out = Out(loop.where)
     ends = (*loop.results, *(fresh(var.hint) for var in segment.extra))
-    if schedule.name == "log" and bounds is not None:
-        segment.call(out, loop.initial, ends, first, bounds)
+    states = tuple(fresh(var.hint, var.user_named) for var in loop.parameters)
+    carried = tuple(fresh(var.hint) for var in segment.extra)
+    inside = Out(loop.where)
+    news = tuple(fresh(var.hint, var.user_named) for var in (*loop.parameters, *segment.extra))
+    if bounds is None:
+        size, none = fresh("size"), fresh("_")
+        segment.call(inside, states, news, Const(0), size)
+        longer = inside.call(_MUL if schedule.name == "log" else _ADD, size, _growth(schedule), hint="size")
+        body = _left(inside, segment, news, (longer,))
+        start: Value = schedule.count if schedule.name == "every" else Const(_LEAF if schedule.name == "log" else _FIRST)
+        results = (*ends, none)
+        condition = Region((), Yield((Const(True),)))
+        whole = While(condition, body, (*states, *carried, size), (*loop.initial, *_starts(carried), start), results)
+        out.statements.append(replace(whole, where=loop.where))
     else:
-        states = tuple(fresh(var.hint, var.user_named) for var in loop.parameters)
-        carried = tuple(fresh(var.hint) for var in segment.extra)
-        inside = Out(loop.where)
-        news = tuple(fresh(var.hint, var.user_named) for var in (*loop.parameters, *segment.extra))
-        if bounds is None:
-            size, none = fresh("size"), fresh("_")
-            segment.call(inside, states, news, Const(0), size)
-            longer = inside.call(_MUL if schedule.name == "log" else _ADD, size, _growth(schedule), hint="size")
-            body = _left(inside, segment, news, (longer,))
-            start: Value = schedule.count if schedule.name == "every" else Const(_LEAF if schedule.name == "log" else _FIRST)
-            results = (*ends, none)
-            condition = Region((), Yield((Const(True),)))
-            whole = While(condition, body, (*states, *carried, size), (*loop.initial, *_starts(carried), start), results)
-            out.statements.append(replace(whole, where=loop.where))
-        else:
-            every = _every(schedule, first, bounds, out)
-            begin = fresh("start")
-            end = inside.call(_MIN, inside.call(_ADD, begin, every), bounds)
-            segment.call(inside, states, news, begin, end)
-            body = _left(inside, segment, news, ())
-            initial = (*loop.initial, *_starts(carried))
-            out.statements.append(
-                For(Range((first, bounds, every), begin), body, (*states, *carried), initial, ends, loop.where)
-            )
+        every = _every_part(first, bounds, out) if schedule.name == "log" else _every(schedule, first, bounds, out)
+        begin = fresh("start")
+        end = inside.call(_MIN, inside.call(_ADD, begin, every), bounds)
+        segment.call(inside, states, news, begin, end)
+        body = _left(inside, segment, news, ())
+        initial = (*loop.initial, *_starts(carried))
+        out.statements.append(
+            For(Range((first, bounds, every), begin), body, (*states, *carried), initial, ends, loop.where)
+        )
     yield from out.statements
     if len(segment.extra) == 2:
         left, value = ends[-2:]
@@ -280,6 +280,11 @@ def _every(schedule: Schedule, first: Value, last: Value, out: Out) -> Value:
     return out.call(_ADD, out.call(_MAX, parts, Const(0)), Const(1), hint="every")
 
 
+def _every_part(first: Value, last: Value, out: Out) -> Value:
+    """How many steps a part has, with "log"."""
+    return out.call(_MAX, _every(Schedule("parts", Const(_PARTS)), first, last, out), Const(_LEAF), hint="every")
+
+
 def _left(out: Out, segment: _Segment, news: tuple[Var, ...], others: tuple[Var, ...]) -> Region:
     """The end of the body of a loop over segments: it goes on, unless the segment was left."""
     goes_on = Region((), Continue((*news, *others)))
@@ -297,7 +302,7 @@ def _in_parts(
     """The segment as the loop itself, of few steps, or as a loop over its parts."""
     is_short = out.call(_LE, out.call(_SUB, last, first), Const(_LEAF))
     parts = Out(out.where)
-    every = parts.call(_MAX, _every(Schedule("parts", Const(_PARTS)), first, last, parts), Const(_LEAF), hint="every")
+    every = _every_part(first, last, parts)
     count = len(states)
     own = tuple(fresh(var.hint, var.user_named) for var in ends)
     news = tuple(fresh(var.hint, var.user_named) for var in ends)
@@ -337,7 +342,7 @@ def _left_by_number(region: Region, states: tuple[Var, ...], extra: tuple[Var, .
         statements = tuple(map_regions(each, ended) if isinstance(each, If | Try) else each for each in inner.statements)
         match inner.terminator:
             case Continue(values=values):
-                return Region(statements, Continue((*values, *_starts(extra))))
+                return Region(statements, Continue((*values, *extra)))  # which are as they were
             case Break(values=values):
                 return Region(statements, Break((*values, *(_BROKEN, Const(None))[: len(extra)])))
             case Return(value=value):

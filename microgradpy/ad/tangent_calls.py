@@ -80,6 +80,9 @@ _ITERATING = (*STREAMS, itertools.tee, iter, next, functools.partial, tie)
 _OF_KEYS = (list, tuple, sorted)  # of a dict, without its values
 
 
+_SUMS = (operator.add, operator.sub, np.add, np.subtract)
+
+
 @dataclass
 class Tangents(StructureTangents):
     """Those of calls, besides."""
@@ -174,6 +177,12 @@ class Tangents(StructureTangents):
         self.note_zeros(call.result, dots, inserts(call.function))
         if call.rule.value in OF_STRUCTURE and self.rearranged(op, call):
             return
+        if self.is_sum_of_moving(op, call, dots):
+            self.builder.add(op)
+            with self.builder.region(self.pending):
+                total = self.builder.call(op.callee, tuple(dots[value] for value in op.arguments))  # type: ignore[arg-type]
+                self.know_dot(call.result, total, call.arguments)
+            return
         again = self.reapplied(op, call, dots)
         rest = {value: dot for value, dot in dots.items() if value not in again}
         is_kept = may_be_infinite(call.function) and not _is_polynomial(call)
@@ -196,6 +205,16 @@ class Tangents(StructureTangents):
             for part in parts[1:]:
                 total = self.builder.sum(total, part, "")
             self.know_dot(call.result, total, call.arguments)
+
+    def is_sum_of_moving(self, op: Op, call: Inlined, dots: Mapping[Value, Value]) -> bool:
+        """Whether a call is a sum or difference of two arrays or numbers that both move: so is its tangent, and it has the axes
+        of the value."""
+        callee = op.callee.value if isinstance(op.callee, Const) else None
+        if not any(callee is each for each in _SUMS) or op.keywords or op.arguments != call.arguments:
+            return False
+        kinds = map(self.builder.kind, (*op.arguments, call.result))
+        are_there = all(value in dots and self.is_filled(value, dots[value]) for value in op.arguments)
+        return are_there and len(op.arguments) == 2 and all(map(is_numeric, kinds))
 
     def check_differentiable(self, statements: list[Statement]) -> None:
         """Leave to run time what is to be differentiated once more, if it calls helpers that write into what they have made, or

@@ -4,6 +4,7 @@ Such an array may be written into by its last reader, and given to the user with
 
     t = h_bar * (h > 0)     becomes     h_bar *= h > 0         if h_bar was made here and is not read again
     t = h_bar * (1.0 - h * h)           h_bar *= 1.0 - h * h   if both are of double precision besides
+    t = share(h_bar, wins, equal)       h_bar = share_in_place(h_bar, wins, equal)
     W_bar = W_bar + t       becomes     W_bar += t             in a loop that W_bar enters as zeros made here
     return x.T @ t                      (the caller need not copy what is returned)
 
@@ -35,20 +36,23 @@ from microgradpy.ir.nodes import (
     Value,
     Var,
     Yield,
+    function_constant,
     operator_constant,
 )
 from microgradpy.ir.rewrite import map_regions
 from microgradpy.ir.traversal import count_reads, terminator_values, terminators, uses
 from microgradpy.tangents.arithmetic import divide, zero_cotangent
+from microgradpy.tangents.choices import share, share_in_place
 from microgradpy.tangents.linear import expand_reduced
 
 _OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.matmul, operator.neg, operator.gt)
-_MAKERS = (divide, expand_reduced, np.where)
+_MAKERS = (divide, expand_reduced, np.where, share)
 """Other functions whose result, where it is an array with axes, is always a new one."""
 _KNOWN = frozenset(map(id, (*_OPERATORS, *_MAKERS)))
 _IN_PLACE = {operator.add: "iadd", operator.sub: "isub", operator.mul: "imul", operator.truediv: "itruediv"}
 _IN_PLACE_SUM = operator_constant("iadd")
-_WRITTEN = frozenset(map(operator_constant, _IN_PLACE.values()))
+_SHARE_IN_PLACE = function_constant(share_in_place)
+_WRITTEN = frozenset((*map(operator_constant, _IN_PLACE.values()), _SHARE_IN_PLACE))
 
 
 def write_in_place(adjoint: Function, doubles: frozenset[Var] = frozenset()) -> Function:
@@ -83,7 +87,8 @@ def _in_place(op: Op) -> Op:
     target = op.arguments[0]
     assert isinstance(target, Var) and isinstance(op.callee, Const)
     written = Var(op.result.id, target.hint, target.user_named)
-    return replace(op, callee=operator_constant(_IN_PLACE[op.callee.value]), results=(written,))
+    callee = _SHARE_IN_PLACE if op.callee.value is share else operator_constant(_IN_PLACE[op.callee.value])
+    return replace(op, callee=callee, results=(written,))
 
 
 def fresh_results(adjoint: Function) -> tuple[bool, ...]:
@@ -176,6 +181,8 @@ class _Analysis:
     def is_written(self, op: Op, fresh: set[Var], doubles: frozenset[Var]) -> bool:
         """Whether the value of an operation can be written into its left operand."""
         match op:
+            case Op(callee=Const(value=function), arguments=(Var() as target, *masks)) if function is share:
+                return target in fresh and self.readers[target] == 1 and self.are_masks_of(target, masks)
             case Op(callee=Const(value=function), arguments=(Var() as target, other), keywords=()) if (
                 id(function) in _KNOWN and function in _IN_PLACE and target in fresh and self.readers[target] == 1
             ):
@@ -188,6 +195,13 @@ class _Analysis:
                 is_number = isinstance(other, Const) and type(other.value) in (float, int)
                 return target in doubles and (is_number or other in doubles)
         return False
+
+    def are_masks_of(self, target: Var, masks: list[Value]) -> bool:
+        """Whether values are masks of the shape of an array of floats."""
+        array = self.function.kinds.get(target)
+        if not isinstance(array, Array) or array.dtype != "float" or not array.shape:
+            return False
+        return all(isinstance(each, Var) and self.function.kinds.get(each) == replace(array, dtype="bool") for each in masks)
 
     def is_fresh_result(self, value: Value, returned: tuple[Value, ...]) -> bool:
         """Whether a result is a new array whose other readers make new values of it, and keep no reference."""

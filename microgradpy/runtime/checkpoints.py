@@ -288,6 +288,14 @@ def run_again(primal: Callable[..., Any], /, *inputs: Any) -> Any:
         return primal(*inputs)[1]
 
 
+def run_numbers_again(primal: Callable[..., Any], /, *inputs: Any) -> Any:
+    """The same of a primal that has operators and functions of `math` only: of Python's numbers NumPy has nothing to say."""
+    return primal(*inputs)[1] if _NUMBERS.issuperset(map(type, inputs)) else run_again(primal, *inputs)
+
+
+_NUMBERS = frozenset((float, int, bool))
+
+
 def first_run(primal: Callable[..., Any], reads: Reads, /, *inputs: Any) -> tuple[Any, Repeat | Once]:
     """What a primal gives, and how to run it again."""
     return _run(primal, reads, inputs)

@@ -89,7 +89,7 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
     """The value of a call and its tangent, which is None where it is zero."""
     if is_structural_zero(f_dot) and all(map(is_structural_zero, dots)):
         return read_from(args, call_as_user(f, args, kwargs), f), None
-    found = _entry[0](f, f_dot, args, dots, kwargs) if _has_text_only(f) else None
+    found = _entry[0](f, f_dot, args, dots, kwargs) if has_text_only(f) else None
     if found is None:
         direct = _unbound(f, f_dot, args, dots, kwargs)
         if direct is not None:
@@ -153,7 +153,7 @@ _TEXTS: Table = {}
 """Functions that were pushed by their text, of which there are no rules, by identity, with the version of the rules."""
 
 
-def _has_text_only(f: Any) -> bool:
+def has_text_only(f: Any) -> bool:
     """Whether nothing but its text says how a function is pushed, whatever it is called with, as was found before."""
     load_optional()
     return is_known(_TEXTS, f)

@@ -10,12 +10,12 @@ import numpy as np
 from microgradpy.rules.builtins import chosen_bar
 from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.number_lists import for_each, for_one
-from microgradpy.rules.numpy.mathematics.extrema import maximum_bar, minimum_bar, share
 from microgradpy.rules.numpy.mathematics.miscellaneous import sign_bar
 from microgradpy.rules.operators import modulus_bar
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.tangents.arithmetic import accumulate, conj, divide, item_cotangent, own, real_like, unbroadcast
 from microgradpy.tangents.casts import in_precision_of, precise_as
+from microgradpy.tangents.choices import maximum_bar, minimum_bar, share
 from microgradpy.tangents.decompositions import largest, refuse_choice
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar

@@ -14,6 +14,7 @@ from microgradpy.rules.numpy.options import fitted, given, initial_bar, is_set, 
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.casts import in_precision_of
+from microgradpy.tangents.choices import maximum_bar, minimum_bar, share
 from microgradpy.tangents.foreign import is_foreign_array
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import with_reduced_axes
@@ -50,18 +51,6 @@ def fmin_pullback(z_bar, x, y):
 
 
 @cotangent_of(1)
-def maximum_bar(z_bar: Any, x: Any, y: Any) -> Any:
-    """The cotangent of x under maximum(x, y)."""
-    return unbroadcast(share(z_bar, np.greater(x, y), np.equal(x, y)), x)
-
-
-@cotangent_of(1)
-def minimum_bar(z_bar: Any, x: Any, y: Any) -> Any:
-    """The cotangent of x under minimum(x, y)."""
-    return unbroadcast(share(z_bar, np.less(x, y), np.equal(x, y)), x)
-
-
-@cotangent_of(1)
 def fmax_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of x under fmax(x, y)."""
     return unbroadcast(share(z_bar, np.greater(x, y) | np.isnan(y), np.equal(x, y)), x)
@@ -71,12 +60,6 @@ def fmax_bar(z_bar: Any, x: Any, y: Any) -> Any:
 def fmin_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of x under fmin(x, y)."""
     return unbroadcast(share(z_bar, np.less(x, y) | np.isnan(y), np.equal(x, y)), x)
-
-
-def share(z_bar: Any, wins: Any, ties: Any) -> Any:
-    """`z_bar` where `wins`, half of it where `ties`, else 0. Selected, not multiplied, so that 0 * inf is 0."""
-    kept = np.where(wins, z_bar, 0.0)
-    return np.where(ties, 0.5 * z_bar, kept) if np.any(ties) else kept
 
 
 for _choice in (np.maximum, np.minimum, np.fmax, np.fmin):
