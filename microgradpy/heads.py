@@ -97,7 +97,7 @@ class Head:
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Constants:
+class Constants:
     """What the names mean that a text has instead of objects."""
 
     values: dict[int, Any] = field(default_factory=dict)
@@ -117,10 +117,10 @@ _CALLEES = 16
 
 def head_of(f: Any, args: tuple[Any, ...], y: Any, wanted: Wanted, form: Form) -> Head | None:
     """The head for calls like this one, which gave `y`; None if such calls cannot have one."""
-    if type(f) is not types.FunctionType or not has_source_only(f) or type(y) not in UNIT_SEEDS or not _is_usual():
+    if type(f) is not types.FunctionType or not has_source_only(f) or type(y) not in UNIT_SEEDS or not is_usual():
         return None
     bound = bind(f, args, {})
-    if not _is_simple(f.__code__):
+    if not is_simple(f.__code__):
         return None
     read: Match | None = None
     if all(map(_is_input, bound.values)):
@@ -150,8 +150,8 @@ def _made(
 ) -> Head:
     """The head for a plan and the adjoint that is taken; for parts of arguments if these are `read`."""
     adjoint, fresh, is_special = taken
-    k = _Constants()
-    inputs, reads = _inputs(f, bound, len(args), k)
+    k = Constants()
+    inputs, reads = inputs_of(f, bound, len(args), k)
     tests = [f"{k(f)}.__defaults__ is {k(f.__defaults__)}"] if len(inputs) > bound.captured + len(args) else []
     names = [f"x{index}" for index in range(len(args))]
     rest = f"held.finish({k(f)}, {k(plan)}, ({', '.join(names)},), y, saved)"
@@ -165,7 +165,7 @@ def _made(
         rest = f"held.finish_parts({k(f)}, {k(plan)}, ({', '.join(names)},), {match}, y, saved)"
         inputs, bound = parts, Binding(read.values, 0, len(parts))
     looked_at = bound.values if read is None else read.leaves
-    tests = [*_tests_of_inputs(inputs[: len(looked_at)], looked_at, k), *_tests_of_code(f, plan.unit.guards, k), *tests]
+    tests = [*_tests_of_inputs(inputs[: len(looked_at)], looked_at, k), *tests_of_code(f, plan.unit.guards, k), *tests]
     if is_special:  # a debugger is shown the general one
         tests.append(f"{k(sys.gettrace)}() is None")
     body = [f"y, saved = {k(plan.unit.primal)}({', '.join(inputs)})"]
@@ -176,7 +176,7 @@ def _made(
     run = f"{k(adjoint)}(saved, {k(UNIT_SEEDS[type(y)])})"
     body += [f"    {line}" for line in _run_back(plan, inputs, bound, run, found, k)]
     body.append(f"return {rest}")
-    return _head(names, reads, tests, body, k, plan.unit.version)
+    return made_head(names, reads, tests, body, k, plan.unit.version)
 
 
 _UNLIKE = ((), ())
@@ -184,7 +184,7 @@ _UNLIKE = ((), ())
 
 
 def _gradients_of_parts(
-    form: Form, plan: Plan, bound: Binding, count: int, fresh: tuple[bool, ...], match: str, k: _Constants
+    form: Form, plan: Plan, bound: Binding, count: int, fresh: tuple[bool, ...], match: str, k: Constants
 ) -> list[str]:
     """The lines that return the gradients of arguments from the cotangents of their parts."""
     bars = ", ".join("None" if place is None else f"b{place}" for place in plan.unit.places)
@@ -193,7 +193,7 @@ def _gradients_of_parts(
     return [*lines, f"return {form.text([f'held.fill(x{position}, bars[{at}], whole[{at}])' for position, at in places])}"]
 
 
-def _is_usual() -> bool:
+def is_usual() -> bool:
     return RUN.mode == Mode() and RUN.zeros is None and not SPECIAL.blocks
 
 
@@ -201,11 +201,11 @@ def _is_input(value: Any) -> bool:
     return type(value) in _INPUTS or (type(value) is np.ndarray and value.dtype.kind in "fciub")
 
 
-def _is_simple(code: types.CodeType) -> bool:
+def is_simple(code: types.CodeType) -> bool:
     return not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
 
 
-def _head(names: list[str], reads: list[str], tests: list[str], body: list[str], k: _Constants, version: int) -> Head:
+def made_head(names: list[str], reads: list[str], tests: list[str], body: list[str], k: Constants, version: int) -> Head:
     text = _TEXT.format(
         parameters=", ".join(f"{name}=None" for name in names),
         names=", ".join(names),
@@ -261,7 +261,7 @@ _NO_COLUMNS = 0x80 | 13 << 3
 # What is looked at
 
 
-def _inputs(f: types.FunctionType, bound: Binding, count: int, k: _Constants) -> tuple[list[str], list[str]]:
+def inputs_of(f: types.FunctionType, bound: Binding, count: int, k: Constants) -> tuple[list[str], list[str]]:
     """The names of the inputs of the primal, and the lines that read those of them which the function captured."""
     captured = [f"c{index}" for index in range(bound.captured)]
     reads = [f"{name} = {k(cell)}.cell_contents" for name, cell in zip(captured, f.__closure__ or (), strict=True)]
@@ -269,7 +269,7 @@ def _inputs(f: types.FunctionType, bound: Binding, count: int, k: _Constants) ->
     return [*captured, *(f"x{index}" for index in range(count)), *map(k, defaults)], reads
 
 
-def _tests_of_inputs(inputs: list[str], values: list[Any], k: _Constants) -> Iterator[str]:
+def _tests_of_inputs(inputs: list[str], values: list[Any], k: Constants) -> Iterator[str]:
     yield "not rest and not kwargs"
     for name, value in zip(inputs, values, strict=True):
         if type(value) is np.ndarray:
@@ -278,7 +278,7 @@ def _tests_of_inputs(inputs: list[str], values: list[Any], k: _Constants) -> Ite
             yield f"type({name}) is {k(type(value))}"
 
 
-def _tests_of_code(f: types.FunctionType, guards: Guards, k: _Constants) -> Iterator[str]:
+def tests_of_code(f: types.FunctionType, guards: Guards, k: Constants) -> Iterator[str]:
     yield f"not {k(SPECIAL)}.blocks"
     yield f"{k(f)}.__code__ is {k(f.__code__)}"
     for _, checks in itertools.groupby(sorted(guards.checks, key=_namespace), _namespace):
@@ -293,7 +293,7 @@ def _namespace(check: Check) -> int:
     return id(check[0])
 
 
-def _tests_of_names(checks: list[Check], k: _Constants) -> Iterator[str]:
+def _tests_of_names(checks: list[Check], k: Constants) -> Iterator[str]:
     """Those of one namespace: many of them by one comparison of tuples, unless it is that of a module."""
     namespace = checks[0][0]
     yield from (f"{name!r} not in {k(namespace)}" for _, name, value in checks if value is UNDEFINED)
@@ -311,7 +311,7 @@ def _module(namespace: Mapping[str, Any]) -> types.ModuleType | None:
     return found if is_plain else None
 
 
-def _read(namespace: Mapping[str, Any], name: str, k: _Constants) -> str:
+def _read(namespace: Mapping[str, Any], name: str, k: Constants) -> str:
     """A name of a namespace, which raises one of the errors of `GradientFunction.unusual` if there is none."""
     module = _module(namespace)
     if module is None or keyword.iskeyword(name) or not name.isidentifier():
@@ -319,7 +319,7 @@ def _read(namespace: Mapping[str, Any], name: str, k: _Constants) -> str:
     return f"{k(module)}.{name}"
 
 
-def _test_of_kind(guard: KindGuard, k: _Constants) -> str:
+def _test_of_kind(guard: KindGuard, k: Constants) -> str:
     if guard.kind is None:
         return f"{guard.name!r} not in {k(guard.namespace)}"
     value, read = guard.namespace.get(guard.name, UNDEFINED), _read(guard.namespace, guard.name, k)
@@ -331,7 +331,7 @@ def _test_of_kind(guard: KindGuard, k: _Constants) -> str:
     return f"{k(guard)}.holds()"
 
 
-def _test_of_function(guard: FunctionGuard, k: _Constants) -> str:
+def _test_of_function(guard: FunctionGuard, k: Constants) -> str:
     if guard.keyword_defaults is not None:
         return f"{k(guard)}.holds()"
     function = k(guard.function)
@@ -342,7 +342,7 @@ def _test_of_function(guard: FunctionGuard, k: _Constants) -> str:
 # What comes out
 
 
-def _run_back(plan: Plan, inputs: list[str], bound: Binding, run: str, found: list[str], k: _Constants) -> Iterator[str]:
+def _run_back(plan: Plan, inputs: list[str], bound: Binding, run: str, found: list[str], k: Constants) -> Iterator[str]:
     """The lines that run the adjoint and return the gradients, unless there is NaN in a cotangent that may have zeros of a
     selection."""
     bars = [f"b{place}" for place in plan.unit.places if place is not None]
@@ -363,7 +363,7 @@ def _run_back(plan: Plan, inputs: list[str], bound: Binding, run: str, found: li
 
 
 def _gradients(
-    form: Form, plan: Plan, bound: Binding, args: tuple[Any, ...], fresh: tuple[bool, ...], k: _Constants
+    form: Form, plan: Plan, bound: Binding, args: tuple[Any, ...], fresh: tuple[bool, ...], k: Constants
 ) -> list[str]:
     """The lines that return the gradients: as they stand if all have the types that they should."""
     tests, ready, filled = [], [], []
@@ -386,7 +386,7 @@ def _bar(plan: Plan, at: int) -> str | None:
     return None if place is None or plan.unit.absent[place] else f"b{place}"
 
 
-def _gradient(bar: str | None, x: Any, is_fresh: bool, k: _Constants) -> tuple[str, str]:
+def _gradient(bar: str | None, x: Any, is_fresh: bool, k: Constants) -> tuple[str, str]:
     """Whether a cotangent is a gradient of `x` as it stands, but for who holds it, and that gradient; nothing if it takes more
     to say so."""
     if bar is None:
