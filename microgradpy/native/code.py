@@ -12,7 +12,6 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.cache import Unit
-from microgradpy.codegen.loading import load
 from microgradpy.compiler import compile_unit
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import PerformanceWarning
@@ -98,13 +97,9 @@ def _made(unit: Unit, joint: Joint, inputs: tuple[Type, ...], variables: tuple[T
     name = f"{unit.name}_native"
     emitted = printed(form, name)
 
-    def loaded(bindings: Any) -> Any:
-        namespace = load(emitted.text, name, bindings)
-        unit.shows(namespace["__file__"])
-        return namespace[name]
-
     with without_warnings():
-        run = compiled(loaded, emitted.bindings, (*inputs, *variables))
+        run, file = compiled(emitted.text, name, emitted.bindings, (*inputs, *variables))
+    unit.shows(file)
     read = tuple((each.namespace, each.name, kind) for each, kind in zip(joint.variables, variables, strict=True))
     (overload,) = run.overloads.values()
     entry = overload.entry_point

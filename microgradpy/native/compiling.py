@@ -6,10 +6,12 @@ import functools
 import importlib
 import importlib.util
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from microgradpy.codegen.loading import load
 from microgradpy.native import helpers
+from microgradpy.native.storage import file_for
 from microgradpy.native.types import ArrayOf, Number, Type, Unsupported
 
 _OPTIONS = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
@@ -53,14 +55,22 @@ def _numba_type(type_: Type) -> Any:
     raise Unsupported("an input of another type")
 
 
-def compiled(load: Callable[[Mapping[str, Any]], Any], bindings: Mapping[str, Any], inputs: Sequence[Type]) -> Any:
-    """The compiled function that a text defines, with these global names, for inputs of these types; `load` executes it.
-    Unsupported if numba refuses it."""
+def compiled(text: str, name: str, bindings: Mapping[str, Any], inputs: Sequence[Type]) -> tuple[Any, str]:
+    """The compiled function of this name in a text, with these global names, for inputs of these types; and what its file is
+    called. Unsupported if numba refuses it."""
+    known = {id(function): _helpers()[each] for each, function in vars(helpers).items() if callable(function)}
+    names = {each: known.get(id(value), value) for each, value in bindings.items()}
+    path = file_for(text, bindings, repr((_OPTIONS, inputs)))
+    if path is None:
+        namespace = load(text, name, names)
+    else:
+        # What numba reads back imports the module that the function says it is of.
+        namespace = {**names, "__name__": helpers.__name__, "__file__": path}
+        exec(compile(text, path, "exec", dont_inherit=True), namespace)
     numba = _numba()
-    known = {id(function): _helpers()[name] for name, function in vars(helpers).items() if callable(function)}
-    function = load({name: known.get(id(value), value) for name, value in bindings.items()})
     try:
-        return numba.njit(signature(inputs), **_OPTIONS)(function)
+        run = numba.njit(signature(inputs), cache=path is not None, **_OPTIONS)(namespace[name])
     except (numba.core.errors.NumbaError, ImportError, TypeError, ValueError, NotImplementedError) as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         raise Unsupported(f"what numba refuses ({reason[0]})") from error
+    return run, namespace["__file__"]

@@ -88,8 +88,7 @@ def whole_or_float(x, n):
 
 
 def layer(w, b, x):
-    h = np.maximum(x @ w + b, 0.0)
-    return np.mean(h * h) + np.sum(np.exp(-b)) / w[0, 1]
+    return np.sum(np.maximum(x @ w + b, 0.0)) / w[0, 1]
 
 
 def neighbours(x):

@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import NonScalarOutputError, PerformanceWarning, code_adjoint, grad, value_and_grad
+from microgradpy import NonScalarOutputError, PerformanceWarning, api, cache_clear, code_adjoint, grad, value_and_grad
 from microgradpy.gradient_functions import GradientFunction
 from microgradpy.native import compiling
+from microgradpy.native.code import Native
 from tests.native import programs
 from tests.native.programs import CASES, UNSUPPORTED
 from tests.programs import PROGRAMS
 
 pytest.importorskip("numba")
-SAMPLE = ("continue_skips", "while_else", "two_loop_variables", "elif_chain", "numpy_scalar_in_python_arithmetic")
+SAMPLE = ("continue_skips", "elif_chain", "numpy_scalar_in_python_arithmetic")
 
 
 def held_by(function: Any) -> GradientFunction:
@@ -182,6 +183,31 @@ def test_without_numba_there_is_an_error_that_says_what_to_install(monkeypatch):
         grad(programs.early, target="numba")
     with pytest.raises(ValueError, match="source"):
         grad(programs.early, target="cuda")  # type: ignore[arg-type]
+
+
+def test_machine_code_is_kept_where_the_cache_on_disk_is(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("MICROGRADPY_CACHE", str(folder))
+    for hits in (0, 1):
+
+        def halved(x):
+            return 0.5 * x * x
+
+        native = api.grad(halved, target="numba")
+        assert native(3.0) == 3.0 and is_native(native)
+        ((_, unit),) = held_by(native).native.heads.values()
+        (compiled,) = [each for each in unit.native.values() if isinstance(each, Native)]
+        assert sum(compiled.run.stats.cache_hits.values()) == hits
+        cache_clear()
+    assert folder.stat().st_mode & 0o777 == (folder / "native").stat().st_mode & 0o777 == 0o700
+    (text,) = (folder / "native").glob("*.py")
+    assert text.read_text() == compiled.text
+    (folder / "native").chmod(0o777)
+
+    def doubled(x):
+        return 2.0 * x
+
+    assert api.grad(doubled, target="numba")(3.0) == 2.0 and len(list((folder / "native").glob("*.py"))) == 1
 
 
 TEXT = '''
