@@ -189,22 +189,30 @@ def _power(call: Call) -> None:
         case Number(), Number() if base.is_whole and exponent.is_whole:
             _whole_power(call, base)
         case Number(), Number() if not base.may_be_whole or exponent.may == {"float"}:
-            call.give_finite(_POW, (call.arguments[0], floating_exponent(call, call.arguments[1])), _floating(base, exponent))
+            call.give_finite(_POW, (call.arguments[0], _small_exponent(call, call.arguments[1])), _floating(base, exponent))
         case ArrayOf(dtype="float"), Number():
-            call.give_finite(_POW, (call.arguments[0], floating_exponent(call, call.arguments[1])), base)
+            call.give_finite(_POW, (call.arguments[0], _small_exponent(call, call.arguments[1])), base)
         case _:
             raise call.refuse()
 
 
 def floating_exponent(call: Call, value: Value) -> Value:
-    """A whole exponent as a float, as Python has it, unless it is a small constant, for which there are products."""
+    """A whole exponent as a float, as Python has it."""
+    if isinstance(value, Const):
+        return Const(float(value.value))
     kind = call.lowering.type(value)
-    is_float = not isinstance(kind, Number) or not kind.is_whole
-    return value if is_float or is_small(value) else call.make(Const(float, "float"), (value,), FLOAT)
+    is_whole_number = isinstance(kind, Number) and kind.is_whole
+    return call.make(Const(float, "float"), (value,), FLOAT) if is_whole_number else value
 
 
-def is_small(value: Value) -> bool:
-    return isinstance(value, Const) and abs(value.value) <= _MOST_POWER
+def _small_exponent(call: Call, value: Value) -> Value:
+    """The same, but for a small constant, for which there are products. (Those of a negative one overflow where the power does
+    not.)"""
+    return value if _is_small(value) else floating_exponent(call, value)
+
+
+def _is_small(value: Value) -> bool:
+    return isinstance(value, Const) and type(value.value) is int and 0 <= value.value <= _MOST_POWER
 
 
 def _whole_power(call: Call, base: Number) -> None:
@@ -215,7 +223,7 @@ def _whole_power(call: Call, base: Number) -> None:
         twice = Call(call.lowering, call.op, (call.arguments[0],) * 2, (base, base))
         _of_whole(twice, MUL, base, base)
     elif base.bits * exponent.value <= EXACT_BITS:
-        call.give(_POW, call.arguments, whole(base.bits * exponent.value))
+        call.give(_POW, call.arguments, whole(max(1, base.bits * exponent.value)))
     else:
         raise call.refuse()
 

@@ -54,7 +54,7 @@ from microgradpy.linking import Half, Source, finish
 from microgradpy.native.exits import with_one_exit
 from microgradpy.native.types import Unsupported
 
-MOST_STATEMENTS = 4000
+MOST_STATEMENTS = 2000
 """Longer functions take minutes to compile."""
 
 

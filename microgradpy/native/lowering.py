@@ -91,7 +91,7 @@ def lowered(joint: Joint, types: dict[Var, Type]) -> Lowered:
     absent = tuple(lowering.type(bar) == NONE for bar in bars)
     made = tuple(lowering.finish(bars, statements))
     if len(kind.may) != 1:
-        raise Unsupported("a function that returns a whole number on one path and a float on another", joint.where)
+        raise Unsupported("a function of which the type of the value is not known: whole, a float, NumPy's", joint.where)
     result = fresh("found")
     statements.append(Op(Opcode.TUPLE, (Const(True), value, *made), (result,), from_user=False))
     stacks = (Op(Opcode.TAPE, (), (stack,), from_user=False) for stack in joint.stacks)

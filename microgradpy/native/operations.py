@@ -61,11 +61,14 @@ _ASKING = (operator.is_, operator.is_not, type)
 """What tells None from a number."""
 
 
+_OF_ADJOINTS = ("microgradpy.tangents.", "microgradpy.rules.", "microgradpy.runtime.cotangents")
+
+
 def _rule_of(function: Any) -> Rule | None:
     """The rule of a function; those of this package are known by name, as there are copies of them."""
     found = RULES.get(id(function))
     if found is not None and found[0] is function:
         return found[1]
-    if str(getattr(function, "__module__", "")).startswith("microgradpy."):
+    if str(getattr(function, "__module__", "")).startswith(_OF_ADJOINTS):
         return OF_PACKAGE.get(getattr(function, "__name__", ""))
     return None

@@ -15,10 +15,23 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
+from collections.abc import Iterator
 
-from microgradpy.ir.nodes import Const, If, Op, Region, Return, Statement, Value, Var
+from microgradpy.ir.nodes import (
+    Break,
+    Const,
+    Continue,
+    If,
+    Op,
+    Region,
+    Return,
+    Statement,
+    Terminator,
+    Value,
+    Var,
+)
 from microgradpy.ir.rewrite import map_regions
-from microgradpy.ir.traversal import count_reads
+from microgradpy.ir.traversal import count_reads, regions, terminators
 from microgradpy.native import helpers
 from microgradpy.native.calls import FAILED, IS_FINITE, IS_FINITE_NUMBER
 
@@ -45,6 +58,8 @@ class _Sinks:
         for at in reversed(range(len(statements))):
             statement = statements[at]
             if not isinstance(statement, Op):
+                if isinstance(statement, If) and any(map(_leads_away, _ends(statement))):
+                    later.clear()  # what comes after it may not be reached
                 continue
             result = statement.results[0] if len(statement.results) == 1 else None
             # Its test reads it once.
@@ -53,6 +68,16 @@ class _Sinks:
             if _keeps(statement) and result in tests:
                 later.update(value for value in statement.arguments if isinstance(value, Var))
         return Region(tuple(each for at, each in enumerate(statements) if at not in needless), region.terminator)
+
+
+def _ends(statement: Statement) -> Iterator[Terminator]:
+    """The ends in a statement that do not go to a loop inside of it."""
+    for region in regions(statement):
+        yield from terminators(region, of_inner_loops=False)
+
+
+def _leads_away(end: Terminator) -> bool:
+    return isinstance(end, Break | Continue) or (isinstance(end, Return) and end != Return(FAILED))
 
 
 def _keeps(op: Op) -> bool:
