@@ -33,9 +33,16 @@ def has_exact_product(n: Any, k: Any) -> Any:
     return abs(float(n) * float(k)) <= EXACT
 
 
-def is_index(place: Any, length: Any) -> Any:
-    """Whether something of this length has an item there."""
-    return -length <= place < length
+def is_index(place: Any, x: Any) -> Any:
+    """Whether an array has an entry, or a row, there."""
+    return -len(x) <= place < len(x)
+
+
+def are_indices(places: Any, x: Any) -> Any:
+    """Whether a matrix has an entry there."""
+    row, column = places
+    rows, columns = x.shape
+    return -rows <= row < rows and -columns <= column < columns
 
 
 def is_plain_power(x: Any, z: Any) -> bool:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import (
     Const,
     Each,
     Enumerate,
+    If,
     Items,
     Location,
     Op,
     Range,
+    Region,
     Reversed,
+    Statement,
     Value,
     Var,
+    While,
     Zip,
     fresh,
     operator_constant,
 )
+from microgradpy.ir.rewrite import map_terminator, map_uses
 from microgradpy.native.calls import LEN, Lowering
 from microgradpy.native.types import EXACT_BITS, FLOAT64, ArrayOf, Number, Type, Unsupported, whole, words
 
@@ -85,3 +91,29 @@ def test_of_items(lowering: Lowering, items: Items, where: Location) -> bool:
         case _:
             return False
     return True
+
+
+def condition_before(loop: While, initial: tuple[Value, ...]) -> Region | None:
+    """The condition of a loop once more, with other variables, as it is before the first turn; None if it has loops."""
+    return _copied(loop.condition, dict(zip(loop.parameters, initial, strict=True)))
+
+
+def _copied(region: Region, names: dict[Var, Value]) -> Region | None:
+    def read(value: Value) -> Value:
+        return names.get(value, value) if isinstance(value, Var) else value
+
+    made: list[Statement] = []
+    for statement in region.statements:
+        copied = map_uses(statement, read)
+        results = tuple(fresh(var.hint) for var in copied.results)
+        if isinstance(copied, If):
+            then, orelse = (_copied(arm, dict(names)) for arm in (copied.then, copied.orelse))
+            if then is None or orelse is None:
+                return None
+            made.append(replace(copied, then=then, orelse=orelse, results=results))
+        elif isinstance(copied, Op):
+            made.append(replace(copied, results=results))
+        else:
+            return None
+        names.update(zip(statement.results, results, strict=True))
+    return Region(tuple(made), map_terminator(region.terminator, read))

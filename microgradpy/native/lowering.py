@@ -35,9 +35,10 @@ from microgradpy.ir.nodes import (
     fresh,
 )
 from microgradpy.ir.rewrite import map_items
+from microgradpy.ir.traversal import terminator_values
 from microgradpy.native import operations
 from microgradpy.native.calls import COPY, FAILED, IS_FINITE, IS_FINITE_NUMBER, MAKING
-from microgradpy.native.iteration import MOST_ITEMS_BITS, item_types, test_of_items
+from microgradpy.native.iteration import MOST_ITEMS_BITS, condition_before, item_types, test_of_items
 from microgradpy.native.joint import READ_FIELD, SIZE_OF, Joint
 from microgradpy.native.sinks import with_fewer_tests
 from microgradpy.native.types import (
@@ -351,7 +352,7 @@ class Lowering:
                 break
             types = joined
         after = types
-        if items is not None and again and _change(given, types) and test_of_items(self, items, loop.where):
+        if again and _change(given, types) and self.has_a_turn(loop, items, initial):
             after = _joined(tuple(again))
         for var, found in zip(loop.results, _joined((after, *left)), strict=True):
             self.types[var] = found or FLOAT
@@ -363,6 +364,21 @@ class Lowering:
         else:
             assert items is not None
             self.add(replace(loop, items=items, body=body, initial=initial))
+
+    def has_a_turn(self, loop: While | For, items: Items | None, initial: tuple[Value, ...]) -> bool:
+        """Give up if the loop has no turn; whether that can be tested."""
+        if isinstance(loop, For):
+            return items is not None and test_of_items(self, items, loop.where)
+        copied = condition_before(loop, initial)
+        if copied is None:
+            return False
+        for statement in copied.statements:
+            self.statement(statement)
+        (value,) = map(self.value, terminator_values(copied.terminator))
+        if not isinstance(self.type(value), Truth | Number):
+            return False
+        self.add(If(value, Region((), Yield(())), Region((), Return(FAILED)), (), loop.where))
+        return True
 
     def check_condition(self, condition: Region) -> None:
         assert isinstance(condition.terminator, Yield)

@@ -105,6 +105,25 @@ def steps_of_vectors(x, n):
     return np.sum(y)
 
 
+def while_above(x, least):
+    """NumPy's float if there is a turn, else Python's."""
+    total, k = 0.0, 0
+    while k < len(x) and x[k] > least:
+        total = total + x[k] * x[k]
+        k += 1
+    return total
+
+
+def leaves_before_it_is_looked_at(x, n):
+    total = x[0]
+    for i in range(len(x)):
+        product = x[i] * x[i]
+        if i == n:
+            break
+        total = total + product
+    return total
+
+
 def conversions(x, n):
     return math.floor(x * 3.0) * x + n // 2 * x + n % 3 + float(n) / max(x, 0.5) + int(x) + (x > 1.0) * x
 
@@ -129,6 +148,8 @@ CASES = (
     (layer, [(MATRIX, np.array([0.1, -0.3]), ROWS), (MATRIX, np.zeros(2), np.zeros((4, 3))), (MATRIX, np.zeros(3), ROWS)]),
     (neighbours, [(VECTOR,), (VECTOR[:1],), (VECTOR[:0],), (VECTOR * 1e100,), (INFINITE,)]),
     (steps_of_vectors, [(VECTOR, 3), (VECTOR, 0), (VECTOR * 1e10, 9), (VECTOR[::2], 2), (VECTOR.astype(np.float32), 2)]),
+    (while_above, [(VECTOR, 0.0), (VECTOR, 1.0), (VECTOR, -2.0), (VECTOR[:0], 0.0), (VECTOR * 1e200, 0.0)]),
+    (leaves_before_it_is_looked_at, [(VECTOR, 2), (VECTOR * 1e200, 0), (VECTOR * 1e200, 1), (VECTOR, 9)]),
     (conversions, [(1.7, 5), (0.1, -5), (-3.5, 0), (1e300, 2), (math.inf, 2), (NAN, 2), (1.7, 2**60)]),
 )
 
