@@ -1,7 +1,7 @@
 """Print what native code takes: `python -m benchmarks.native [--rounds 15]`.
 
 Times of `grad(f, target="numba")`, entry included, and of `grad(f)`, as ratios to a gradient in plain Python or NumPy written
-by hand; the versions in turn, the ratios taken within a round, medians. Last the seconds of the first call, which compiles.
+by hand; the versions in turn, the ratios taken within a round, medians. Last the CPU seconds of the first call, which compiles.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import math
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -124,9 +124,9 @@ CASES = (
 def measure(case: Case, rounds: int) -> tuple[float, float, float, float]:
     """Seconds by hand, the ratios of native code and of the source target to that, and the seconds of the first call."""
     native, source = grad(case.function, case.argnums, target="numba"), grad(case.function, case.argnums)
-    start = perf_counter()
+    start = process_time()
     native(*case.args)
-    first = perf_counter() - start
+    first = process_time() - start
     versions = case.by_hand, native, source
     counts = [_count(version, case.args) for version in versions]
     rows = [
