@@ -47,6 +47,7 @@ __all__ = [
     "NoTangent",
     "NonScalarOutputError",
     "NotImplementedTangent",
+    "PerformanceWarning",
     "ProjectTo",
     "SourceNotFoundError",
     "Stop",

@@ -244,6 +244,7 @@ def value_and_grad(
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
+    target: Literal["source", "numba"] = "source",
 ) -> Callable[..., tuple[Any, Any]]:
     """A function that returns `(y, gradients)` of `f`: one gradient for an int `argnums`, a tuple for a tuple. Parameters may
     be named instead: `argnums="rate"`, `argnums=("rate", "level")`, and are given by position or by name then. Only these
@@ -251,8 +252,13 @@ def value_and_grad(
 
     With `checkpoint`, the outermost loops of `f` keep what they carry at some steps only, and the backward pass runs the steps
     between these again: at about the square root of their number ("sqrt"), at this many, or at a number that grows with the
-    logarithm ("log")."""
-    return held_gradient(_scheduled(f, checkpoint), _form(f, argnums, has_value=True), has_aux, names_in(argnums))
+    logarithm ("log").
+
+    With `target="numba"` it is compiled to native code, for programs of numbers and arrays of float64, in the first call with
+    arguments of some types. What has no native form, or would raise or warn, runs as generated Python; a `PerformanceWarning`
+    says so of the former. ImportError if numba is not installed."""
+    form = _form(f, argnums, has_value=True)
+    return held_gradient(_scheduled(f, checkpoint), form, has_aux, names_in(argnums), _native_heads(target))
 
 
 def grad(
@@ -261,10 +267,23 @@ def grad(
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
+    target: Literal["source", "numba"] = "source",
 ) -> Callable[..., Any]:
     """A function that returns the gradients of `f` as `value_and_grad` does, without the value; with `has_aux`,
     `(gradients, aux)`."""
-    return held_gradient(_scheduled(f, checkpoint), _form(f, argnums, has_value=False), has_aux, names_in(argnums))
+    form = _form(f, argnums, has_value=False)
+    return held_gradient(_scheduled(f, checkpoint), form, has_aux, names_in(argnums), _native_heads(target))
+
+
+def _native_heads(target: str) -> Callable[[], Any] | None:
+    """What makes the heads for native code, which not everybody wants."""
+    if target == "source":
+        return None
+    if target != "numba":
+        raise ValueError(f'target={target!r}: "source" or "numba"')
+    importlib.import_module("microgradpy.native.compiling").check_installed()
+    made: Callable[[], Any] = importlib.import_module("microgradpy.native.entry").NativeHeads
+    return made
 
 
 def _scheduled(f: Callable[..., Any], checkpoint: str | int | None) -> Callable[..., Any]:

@@ -75,6 +75,8 @@ class Unit:
     pushing: Any = None
     """The IR of it, until it is reached."""
     pushforward_text: str = ""
+    native: dict[Any, Any] = field(default_factory=dict)
+    """Its native code, by the types of its inputs; or why there is none."""
     batches: dict[Any, Any] = field(default_factory=dict)
     """What goes through many directions at once, by which of its inputs have them."""
     is_pushable: bool = True

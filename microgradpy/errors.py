@@ -52,6 +52,10 @@ class AnomalyError(DifferentiationError, FloatingPointError):
     makes it, or its derivative does."""
 
 
+class PerformanceWarning(UserWarning):
+    """Something was asked for that makes a derivative faster, and is not possible for this one."""
+
+
 class CompilerBug(Exception):
     """A failed internal check: never the user's fault. Please report it with the function that caused it."""
 

@@ -38,10 +38,12 @@ PATIENCE, MOST_PATIENCE = 64, 4096
 many each time."""
 
 
-def held_gradient(f: Callable[..., Any], form: Form, has_aux: bool, names: tuple[str, ...] = ()) -> Callable[..., Any]:
+def held_gradient(
+    f: Callable[..., Any], form: Form, has_aux: bool, names: tuple[str, ...] = (), native: Any = None
+) -> Callable[..., Any]:
     """A function of the arguments of `f` that returns gradients of it in this form; parameters with these names may be given by
-    name."""
-    held = GradientFunction(f, form, has_aux, names)
+    name. `native` makes what knows its heads for native code, if it is to have any."""
+    held = GradientFunction(f, form, has_aux, names, native)
 
     @functools.wraps(f, updated=())
     def differentiated(*args: Any, **kwargs: Any) -> Any:
@@ -94,11 +96,15 @@ class GradientFunction:
     explained = staticmethod(BOUNDARY.explained)
     fill = staticmethod(filled)
 
-    def __init__(self, f: Callable[..., Any], form: Form, has_aux: bool, names: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, f: Callable[..., Any], form: Form, has_aux: bool, names: tuple[str, ...] = (), makes_native: Any = None
+    ) -> None:
         self.f = f
         self.form = form
         self.has_aux = has_aux
         self.names = names
+        self.makes_native = makes_native
+        self.native = None if makes_native is None else makes_native()
         self.function: Callable[[], Any] = lambda: None
         self.place = ""
         # A module, as nobody looks for what may be differentiated in one that this refers to.
@@ -107,20 +113,37 @@ class GradientFunction:
         self.chosen: dict[int, tuple[bool, ...]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return GradientFunction, (self.f, self.form, self.has_aux, self.names)
+        return GradientFunction, (self.f, self.form, self.has_aux, self.names, self.makes_native)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The general road."""
         if self.names and kwargs:
             args, kwargs = by_position(self.f, self.names, args, kwargs)
         wanted = self.chosen.get(len(args)) or self.chosen.setdefault(len(args), wanted_by(self.form.numbers, len(args)))
-        y, back = resolve_outermost(self.f, args, kwargs, wanted)
-        result = self._result(args, y, back)
+        is_native = self._begins_native(args, kwargs, wanted, False)
+        if not is_native:
+            y, back = resolve_outermost(self.f, args, kwargs, wanted)
+            result = self._result(args, y, back)
+            is_native = self._begins_native(args, kwargs, wanted, True)
+        if is_native:
+            function = self.function()
+            assert function is not None
+            return function(*args)
         self.calls += 1
         if self.calls >= self.patience and not kwargs and not self.has_aux:
             self.calls, self.patience = 0, min(2 * self.patience, MOST_PATIENCE)
             self._begin(head_of(self.f, args, y, wanted, self.form))
         return result
+
+    def _begins_native(self, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tuple[bool, ...], has_run: bool) -> bool:
+        """Whether there is a head for native code now that has not been asked; what is differentiated through its source is
+        known when it `has_run`."""
+        if self.native is None or kwargs or self.function() is None:
+            return False
+        head = self.native.head_for(self.f, args, wanted, self.form, self.has_aux, self.place, has_run)
+        if head is not None:
+            self._begin(head)
+        return head is not None and self.place == head.place
 
     @staticmethod
     def given(*arguments: Any) -> tuple[Any, ...]:

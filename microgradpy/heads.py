@@ -152,7 +152,7 @@ def _made(
     """The head for a plan and the adjoint that is taken; for parts of arguments if these are `read`."""
     adjoint, fresh, is_special = taken
     k = Constants()
-    inputs, reads = _inputs(f, bound, len(args), k)
+    inputs, reads = inputs_of(f, bound, len(args), k)
     tests = [f"{k(f)}.__defaults__ is {k(f.__defaults__)}"] if len(inputs) > bound.captured + len(args) else []
     names = [f"x{index}" for index in range(len(args))]
     rest = f"held.finish({k(f)}, {k(plan)}, ({', '.join(names)},), y, saved)"
@@ -178,7 +178,7 @@ def _made(
     run = f"{k(adjoint)}(saved, {k(UNIT_SEEDS[type(y)])})"
     body += [f"    {line}" for line in _run_back(plan, inputs, bound, run, found, k)]
     body.append(f"return {rest}")
-    return _head(names, reads, tests, body, k, plan.unit.version)
+    return made_head(names, reads, tests, body, k, plan.unit.version)
 
 
 _UNLIKE = ((), ())
@@ -207,7 +207,7 @@ def is_simple(code: types.CodeType) -> bool:
     return not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
 
 
-def _head(names: list[str], reads: list[str], tests: list[str], body: list[str], k: Constants, version: int) -> Head:
+def made_head(names: list[str], reads: list[str], tests: list[str], body: list[str], k: Constants, version: int) -> Head:
     text = _TEXT.format(
         parameters=", ".join(f"{name}=None" for name in names),
         names=", ".join(names),
@@ -263,7 +263,7 @@ _NO_COLUMNS = 0x80 | 13 << 3
 # What is looked at
 
 
-def _inputs(f: types.FunctionType, bound: Binding, count: int, k: Constants) -> tuple[list[str], list[str]]:
+def inputs_of(f: types.FunctionType, bound: Binding, count: int, k: Constants) -> tuple[list[str], list[str]]:
     """The names of the inputs of the primal, and the lines that read those of them which the function captured."""
     captured = [f"c{index}" for index in range(bound.captured)]
     reads = [f"{name} = {k(cell)}.cell_contents" for name, cell in zip(captured, f.__closure__ or (), strict=True)]

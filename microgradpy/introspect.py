@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import types
+import warnings
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Literal, final
 
 from microgradpy.ad.calls import Call
 from microgradpy.ad.instrument import instrument_function
@@ -132,10 +134,42 @@ def code_primal(f: Callable[..., Any], *args: Any, argnums: Argnums | None = Non
     return _text(f, args, argnums, is_adjoint=False)
 
 
-def code_adjoint(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> str:
+def code_adjoint(
+    f: Callable[..., Any],
+    *args: Any,
+    argnums: Argnums | None = None,
+    target: Literal["source", "numba"] = "source",
+) -> str:
     """The source text of the generated adjoint of `f`: from what the primal saved and the cotangent of the result to the
-    cotangents of the differentiated inputs, in order. Arguments as for `code_primal`."""
+    cotangents of the differentiated inputs, in order. Arguments as for `code_primal`.
+
+    With `target="numba"`, which needs all example arguments, the text of which `grad(f, target="numba")` makes native code:
+    from the inputs to whether all went as in Python, the value, and the cotangents that are not zero. It need not be installed.
+    If `f` has no native form, a `PerformanceWarning` says why, and the text is that of the other target."""
+    if target == "numba":
+        found = _native_text(f, args, argnums)
+        if found is not None:
+            return found
+    elif target != "source":
+        raise ValueError(f'target={target!r}: "source" or "numba"')
     return _text(f, args, argnums, is_adjoint=True)
+
+
+def _native_text(f: Any, args: tuple[Any, ...], argnums: Argnums | None) -> str | None:
+    """The text for native code; None, with a warning, if there is none."""
+    native = importlib.import_module("microgradpy.native.code")
+    function, kinds, active = signature_of(f, args, argnums)
+    defaults = _defaults(function)
+    rest = [defaults[name] for name in _input_names(function)[len(args) :] if name in defaults]
+    values = [*captured_values(function), *args, *rest]
+    try:
+        if not isinstance(f, types.FunctionType) or len(values) != len(kinds):
+            raise native.Unsupported("other functions than plain ones, with all arguments given")
+        text: str = native.native_text(native.unit_for(function, kinds, active), values)
+    except native.Unsupported as found:
+        warnings.warn(native.warning_of(function, found), stacklevel=3)
+        return None
+    return text
 
 
 def _text(f: Any, args: tuple[Any, ...], argnums: Argnums | None, is_adjoint: bool) -> str:

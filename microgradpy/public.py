@@ -21,6 +21,7 @@ from microgradpy.errors import DifferentiationError as DifferentiationError
 from microgradpy.errors import MissingRuleError as MissingRuleError
 from microgradpy.errors import MutationError as MutationError
 from microgradpy.errors import NonScalarOutputError as NonScalarOutputError
+from microgradpy.errors import PerformanceWarning as PerformanceWarning
 from microgradpy.errors import SourceNotFoundError as SourceNotFoundError
 from microgradpy.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
 from microgradpy.hooks import hook as hook

@@ -68,6 +68,7 @@ MAY_IMPORT |= {"batch_hessians": BELOW | ENTRY | {"entry", "batch_compiler", "ba
 MAY_IMPORT |= {"plans": BELOW | {"cache", "binding", "gradient_compiler", "patterns", "projecting"}}
 MAY_IMPORT |= {"isolation": BELOW | {"boundary", "cache"}}
 MAY_IMPORT |= {"heads": BELOW | {"binding", "cache", "isolation", "linking", "patterns", "plans"}}
+MAY_IMPORT |= {"native": BELOW | {"binding", "cache", "compiler", "disk", "heads", "linking"}}
 MAY_IMPORT |= {"gradient_functions": COMPILER | {"binding", "heads", "projecting"}}
 MAY_IMPORT |= {"call_heads": BELOW | {"binding", "cache", "isolation", "heads", "linking", "gradient_functions"}}
 MAY_IMPORT |= dict.fromkeys(STOPS, SURFACE)

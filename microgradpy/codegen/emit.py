@@ -56,21 +56,24 @@ def emit(
     reserved: frozenset[str] = frozenset(),
     unpack_first: tuple[str, tuple[Var, ...]] | None = None,
     stands_for: tuple[str, int] | None = None,
+    writes: type[Statements] = Statements,
+    spells: type[Expressions] = Expressions,
 ) -> Emitted:
     """The source text of a function, called `name`; the captured variables are its first parameters.
 
     `comments` puts the user's lines above what is made from them. `reserved` are names that no variable may get.
     `unpack_first=("saved", variables)` gives the function a first parameter `saved` that holds these variables: the
     one itself if there is only one, otherwise a tuple which the first statement takes apart. `stands_for` are the file and
-    the first line of a function of the user's in whose place this one runs: its tree has positions in that file."""
+    the first line of a function of the user's in whose place this one runs: its tree has positions in that file. `writes` and
+    `spells` print statements and expressions, for a dialect of Python."""
     signature = _signature(function, unpack_first)
     names_of_users = frozenset(_user_names(function))
     bindings = bind(function, names_of_users | reserved | frozenset(signature.fixed.values()))
     taken = reserved | bindings.names.keys() | bindings.builtin_names | {GLOBALS_NAME} | signature.taken
     nesting, liveness, made, names = _settle_names(function, signature, frozenset(taken))
-    expressions = Expressions(nesting, names, bindings, function.kinds)
+    expressions = spells(nesting, names, bindings, function.kinds)
     filled = filled_variables(function, nesting, made, names)
-    statements = Statements(expressions, liveness, filled, OrderCheck(nesting, names))
+    statements = writes(expressions, liveness, filled, OrderCheck(nesting, names))
     body = [*signature.first_statements(names), *statements.function_body(function.body)]
     tree = ast.parse("def f(): pass").body[0]
     assert isinstance(tree, ast.FunctionDef)

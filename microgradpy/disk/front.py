@@ -95,9 +95,10 @@ def grad(
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
+    target: Literal["source", "numba"] = "source",
 ) -> Callable[..., Any]:
     """As `microgradpy.api.grad`."""
-    return _held(f, "grad", argnums, has_aux, checkpoint)
+    return _held(f, "grad", argnums, has_aux, checkpoint, target)
 
 
 def value_and_grad(
@@ -106,15 +107,18 @@ def value_and_grad(
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
+    target: Literal["source", "numba"] = "source",
 ) -> Callable[..., tuple[Any, Any]]:
     """As `microgradpy.api.value_and_grad`."""
-    return _held(f, "value_and_grad", argnums, has_aux, checkpoint)
+    return _held(f, "value_and_grad", argnums, has_aux, checkpoint, target)
 
 
-def _held(f: Callable[..., Any], name: str, argnums: Any, has_aux: bool, checkpoint: Any) -> Callable[..., Any]:
-    is_usual = has_aux is False and checkpoint is None and not _has_names(argnums)
+def _held(
+    f: Callable[..., Any], name: str, argnums: Any, has_aux: bool, checkpoint: Any, target: str
+) -> Callable[..., Any]:
+    is_usual = has_aux is False and checkpoint is None and target == "source" and not _has_names(argnums)
     if type(f) is not types.FunctionType or not is_usual or not _CACHE.is_usable():
-        made: Callable[..., Any] = getattr(_api(), name)(f, argnums, has_aux, checkpoint=checkpoint)
+        made: Callable[..., Any] = getattr(_api(), name)(f, argnums, has_aux, checkpoint=checkpoint, target=target)
         return made
     held = _Held(f, name, argnums)
 

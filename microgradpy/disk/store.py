@@ -89,6 +89,22 @@ class Store:
                 raise
             self._give_up(f"cannot be written to: {error}")
 
+    def subfolder(self, name: str) -> str | None:
+        """A folder in that of the cache, of this user's only; None if it cannot be used."""
+        if not self._is_usable(makes=True):
+            return None
+        assert self.folder is not None
+        path = os.path.join(self.folder, name)
+        try:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(path, 0o700)
+            found = os.lstat(path)
+        except OSError as error:
+            if is_from_outside(error):
+                raise
+            return None
+        return path if stat.S_ISDIR(found.st_mode) and _is_own(found) else None
+
     def _path(self, key: str) -> str:
         assert self.folder is not None
         return os.path.join(self.folder, digest(key) + _ENDING)

@@ -14,7 +14,7 @@ class Mode(NamedTuple):
     of operations are looked at for: nothing, NaN, or both NaN and infinities. `stops`: the codes of the functions in whose
     pullbacks to stop, with what is done there. `tells_apart`: arrays may stand in for others (`microgradpy.state.apart`).
     `explains`: what writes is asked for its reasons. `assumes_real`: powers of real numbers are compiled as real ones
-    (`microgradpy.runtime.real_powers`)."""
+    (`microgradpy.runtime.real_powers`). `native`: it is to become native code (`microgradpy.native`)."""
 
     dispatches: bool = False
     tracks: bool = False
@@ -23,6 +23,7 @@ class Mode(NamedTuple):
     tells_apart: bool = False
     explains: bool = False
     assumes_real: bool = False
+    native: bool = False
 
 
 NAN, NAN_OR_INFINITY = "nan", "nan or infinity"
