@@ -133,7 +133,10 @@ def __getattr__(name: str) -> Any:
             load_public()
         if name in globals():
             return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    usage = importlib.import_module("microgradpy.usage")
+    raise AttributeError(usage.attribute_message(__name__, name, (*__all__, *_LATER)))
 
 
 def load_public() -> None:

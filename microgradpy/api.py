@@ -43,6 +43,7 @@ from microgradpy.tangents.projection import check_seed, project, zeros_for
 from microgradpy.tangents.stacks import length_of_stack, stacked, taken
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
+from microgradpy.usage import check_function, check_options, told
 
 _DEFAULT = object()
 
@@ -110,6 +111,12 @@ class Pullback:
                 "Give a seed of the output's shape: back(dy).",
             )
         return 1.0
+
+    @property
+    def source(self) -> str:
+        """The source text of the adjoint of `f` for arguments of these kinds: what `code_adjoint(back)` returns."""
+        text: str = importlib.import_module("microgradpy.introspect").code_adjoint(self)
+        return text
 
     def __repr__(self) -> str:
         return f"<pullback of {getattr(self._f, '__name__', type(self._f).__name__)}>"
@@ -181,7 +188,10 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     """`(y, back)`: `y` is what `f(*args, **kwargs)` gives, and `back(dy)` returns `(df, dx1, ..., dxn)`, the cotangent of
     `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants.
     MutationError from `back` if an array, list or dict among the arguments, in `y` or of the module was written into since."""
+    check_function(f, "pullback(f, x)", *args)
     with BOUNDARY:
+        if kwargs:
+            check_options(f, kwargs, (), "pullback")
         given = (*args, *kwargs.values())
         before, seen = arrays_in((f, *given)), read_by(f, given)
         RUN.repeats = False
@@ -197,13 +207,20 @@ def vjp(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Calla
     """`(y, back)` as JAX has it: `back(dy)` returns one cotangent per positional argument. `pullback` also has that of what `f`
     holds, and many seeds at once."""
     y, back = pullback(f, *args, **kwargs)
-    return y, lambda *dy: back(*dy)[1:]
+
+    def back_to_arguments(*dy: Any) -> tuple[Any, ...]:
+        return back(*dy)[1:]
+
+    vars(back_to_arguments)["pullback"] = back  # for `code_adjoint`
+    return y, back_to_arguments
 
 
+@told
 def elementwise_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """A function that returns the derivative of `f` at each entry of its argument, in the shape of that, if `f` works entry by
     entry (`y[i]` depends on `x[i]` only, which is not looked at). It is the gradient of the sum of what `f` returns, as
     autograd has it; `argnums` as for `grad`."""
+    check_function(f, "elementwise_grad(f)(x)")
 
     @functools.wraps(f, updated=())
     def summed(*args: Any, **kwargs: Any) -> Any:
@@ -216,7 +233,7 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     """One gradient per positional argument of `f`, which must return a real scalar (NonScalarOutputError otherwise).
     None where the result cannot depend on an argument, or the argument cannot be differentiated."""
     with BOUNDARY:
-        return _value_and_gradient(f, args, kwargs, has_aux=False)[1]
+        return _value_and_gradient(f, args, kwargs, has_aux=False, called="gradient")[1]
 
 
 def value_and_gradient(
@@ -224,12 +241,15 @@ def value_and_gradient(
 ) -> tuple[Any, tuple[Any, ...]]:
     """`(y, gradients)`. With `has_aux`, `f` returns `(y, aux)` and the result is `((y, aux), gradients)`."""
     with BOUNDARY:
-        return _value_and_gradient(f, args, kwargs, has_aux)
+        return _value_and_gradient(f, args, kwargs, has_aux, "value_and_gradient")
 
 
 def _value_and_gradient(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool, called: str
 ) -> tuple[Any, tuple[Any, ...]]:
+    check_function(f, f"{called}(f, x)", *args)
+    if kwargs:
+        check_options(f, kwargs, ("has_aux",) if called == "value_and_gradient" else (), called)
     # What a function has captured is not asked for.
     has_captured = type(f) is types.FunctionType and f.__closure__ is not None
     y, back = resolve_outermost(f, args, kwargs, (True,) * len(args) if has_captured else None)
@@ -238,6 +258,7 @@ def _value_and_gradient(
     return y, gradients_of(None if has_captured else f, args, bars)[1:]
 
 
+@told
 def value_and_grad(
     f: Callable[..., Any],
     argnums: Argnums = 0,
@@ -252,9 +273,11 @@ def value_and_grad(
     With `checkpoint`, the outermost loops of `f` keep what they carry at some steps only, and the backward pass runs the steps
     between these again: at about the square root of their number ("sqrt"), at this many, or at a number that grows with the
     logarithm ("log")."""
+    check_function(f, "value_and_grad(f)(x)")
     return held_gradient(_scheduled(f, checkpoint), _form(f, argnums, has_value=True), has_aux, names_in(argnums))
 
 
+@told
 def grad(
     f: Callable[..., Any],
     argnums: Argnums = 0,
@@ -264,6 +287,7 @@ def grad(
 ) -> Callable[..., Any]:
     """A function that returns the gradients of `f` as `value_and_grad` does, without the value; with `has_aux`,
     `(gradients, aux)`."""
+    check_function(f, "grad(f)(x)")
     return held_gradient(_scheduled(f, checkpoint), _form(f, argnums, has_value=False), has_aux, names_in(argnums))
 
 

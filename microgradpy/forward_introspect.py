@@ -15,7 +15,7 @@ from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.forward_compiler import add_pushforward, forward_function
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.source import place_of
-from microgradpy.introspect import IR, signature_of, unit_of_parts
+from microgradpy.introspect import IR, looked_at, signature_of, unit_of_parts
 from microgradpy.ir.kinds import UNKNOWN
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.linking import unit_name
@@ -43,6 +43,7 @@ def code_pushforward(
 
     With `batched`, the text for many directions at once: tangents have a leading axis for them. Raises DifferentiationError,
     with the reason, for a function whose directions go one by one."""
+    f, args = looked_at(f, args)
     function, kinds, active = signature_of(f, args, argnums)
     unit = unit_of_parts(function, f, args, kinds, active, analysed)[0] or analysed(function, kinds, active)
     if isinstance(unit, MayWrite):

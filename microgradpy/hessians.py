@@ -22,7 +22,7 @@ from microgradpy.boundary import BOUNDARY
 from microgradpy.cache import CACHE, Unit, is_valid
 from microgradpy.entry import run_half
 from microgradpy.errors import CotangentShapeError, DifferentiationError, NonScalarOutputError
-from microgradpy.gradient_functions import describe, is_real_scalar, note_held
+from microgradpy.gradient_functions import describe, is_real_scalar, note_held, remedy_for
 from microgradpy.plans import keep_plan, signature
 from microgradpy.rules.nested import holds
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
@@ -33,11 +33,13 @@ from microgradpy.sparsity.patterns import Array, Pattern, given_pattern, joined,
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.towers import NotByParts, Place, Tower, filled_seed, outermost
+from microgradpy.usage import check_function, check_options, told
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The Hessian of `f(x, *args)` with respect to `x`, times `v`: of the shape of `x`, which is a real number or an array of
     real numbers, as `v` is. `f` returns a real number (NonScalarOutputError otherwise)."""
+    check_function(f, "hvp(f, x, v)", x)
     with BOUNDARY:
         _check_real(x, f)
         seed = _checked(x, v)
@@ -52,7 +54,10 @@ def hessian(f: Callable[..., Any], x: Any, /, *args: Any, sparsity: Any = None, 
 
 
 def _hessian(f: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sparsity: Sparsity | None) -> Any:
+    check_function(f, "hessian(f, x)", x)
     with BOUNDARY:
+        if kwargs:
+            check_options(f, kwargs, ("sparsity",), "hessian")
         _check_real(x, f)
         second = _Second(f, x, args, kwargs)
         if sparsity is not None:
@@ -65,6 +70,7 @@ def _hessian(f: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], spar
 
 def diaghessian(f: Callable[..., Any], x: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The diagonal of the Hessian of `f(x, *args)` with respect to `x`, in the shape of `x`."""
+    check_function(f, "diaghessian(f, x)", x)
     with BOUNDARY:
         _check_real(x, f)
         second = _Second(f, x, args, kwargs)
@@ -92,9 +98,11 @@ def _sparse(f: Any, x: Any, second: _Second, sparsity: Sparsity) -> Any:
     return sparsity.matrix(linear, (size,), read, name).astype(dtype, copy=False)
 
 
+@told
 def hess(f: Callable[..., Any], sparsity: Any = None) -> Callable[..., Any]:
     """A function with the signature of `f` that returns its Hessian with respect to its first argument: what SciPy's
     `minimize` takes as `hess=`. With `sparsity`, a sparse one, as of `jac`."""
+    check_function(f, "hess(f)(x)")
     chosen = None if sparsity is None else Sparsity(sparsity)
 
     @functools.wraps(f, updated=())
@@ -107,9 +115,11 @@ def hess(f: Callable[..., Any], sparsity: Any = None) -> Callable[..., Any]:
     return hessian_of
 
 
+@told
 def hessp(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function `(x, p, *args)` that returns the Hessian of `f(x, *args)` times `p`: what SciPy's `minimize` takes as
     `hessp=`."""
+    check_function(f, "hessp(f)(x)")
 
     @functools.wraps(f, updated=())
     def product_of(x: Any, p: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -156,7 +166,8 @@ def seed_of(f: Any, value: Any) -> tuple[None, float]:
     if type(y) is not float and not is_real_scalar(y):
         name = getattr(f, "__qualname__", type(f).__name__)
         found = f"a Hessian is that of a function that returns a real scalar, and {name} returned {describe(y)}"
-        raise NonScalarOutputError(found, None, "Use jacobian(f, x) for its first derivative.")
+        remedy = "Use jacobian(f, x) for its first derivative." if isinstance(y, np.ndarray) and y.size > 1 else remedy_for(y)
+        raise NonScalarOutputError(found, None, remedy)
     return None, 1.0
 
 

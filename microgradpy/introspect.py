@@ -32,7 +32,7 @@ from microgradpy.pipeline import Program, pair_of, primal_of, reverse_of
 from microgradpy.rules.nested import unit_of_held
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import may_be_active, value_kind
-from microgradpy.runtime.markers import checkpointed_by
+from microgradpy.runtime.markers import PARTS_OF, checkpointed_by
 from microgradpy.runtime.modes import RUN, Mode
 from microgradpy.state.reachable_writes import may_write
 
@@ -82,9 +82,25 @@ def plain_function(f: Any) -> types.FunctionType:
     )
 
 
+def looked_at(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """What is to be shown of a callable: of a pullback or pushforward, the function that it is of, for its arguments.
+    TypeError for what `grad` and the like have made of a function, without arguments."""
+    f = getattr(f, "pullback", f) if isinstance(f, types.FunctionType) else f
+    if PARTS_OF.get(type(f)) == ("_args", "_f"):
+        return f._f, f._args
+    made = held_by(f)
+    if made is not None and not args:
+        name = getattr(made[1], "__name__", type(made[1]).__name__)
+        raise TypeError(
+            f"{made[0]}({name}) has a text for the kinds of its arguments only: give some, as"
+            f" code_adjoint({made[0]}({name}), x); code_adjoint({name}) is the adjoint of {name} itself"
+        )
+    return f, args
+
+
 def code_ir(f: Callable[..., Any]) -> IR:
     """The SSA IR of `f`, before anything is done to it. `%1` is `f` itself."""
-    function = plain_function(f)
+    function = plain_function(looked_at(f, (None,))[0])
     return IR("lowered", lower_function(function).function, function)
 
 
@@ -134,11 +150,13 @@ def code_primal(f: Callable[..., Any], *args: Any, argnums: Argnums | None = Non
 
 def code_adjoint(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> str:
     """The source text of the generated adjoint of `f`: from what the primal saved and the cotangent of the result to the
-    cotangents of the differentiated inputs, in order. Arguments as for `code_primal`."""
+    cotangents of the differentiated inputs, in order. Arguments as for `code_primal`. Of a pullback it is what runs when
+    that is called: `code_adjoint(back)`, or `back.source`."""
     return _text(f, args, argnums, is_adjoint=True)
 
 
 def _text(f: Any, args: tuple[Any, ...], argnums: Argnums | None, is_adjoint: bool) -> str:
+    f, args = looked_at(f, args)
     unit, reasons = unit_of(f, args, argnums)
     assert unit.texts is not None
     return commented(unit.texts[is_adjoint], reasons, plain_function(f).__name__)

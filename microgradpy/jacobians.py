@@ -27,6 +27,7 @@ from microgradpy.sparsity.maps import LinearMap, Product
 from microgradpy.sparsity.patterns import Array, Pattern, beside, given_pattern, joined
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.types import is_structural_zero
+from microgradpy.usage import check_function, check_options, told
 
 Numbers = tuple[int, ...]
 
@@ -54,7 +55,10 @@ def value_and_jacobian(
 def _value_and_jacobian(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums, sparsity: Sparsity | None
 ) -> tuple[Any, Any]:
+    check_function(f, "jacobian(f, x)", *args)
     with BOUNDARY:
+        if kwargs:
+            check_options(f, kwargs, ("argnums", "sparsity"), "jacobian")
         args, kwargs = by_position(f, names_in(argnums), args, kwargs)
         positions = numbered(f, argnums)
         is_single = not isinstance(positions, tuple)
@@ -72,9 +76,11 @@ def _value_and_jacobian(
         return y, jacobians[0] if is_single else jacobians
 
 
+@told
 def jac(f: Callable[..., Any], argnums: Argnums = 0, sparsity: Any = None) -> Callable[..., Any]:
     """A function with the signature of `f` that returns its Jacobian: what SciPy takes as `jac=`. With `sparsity`, columns are
     grouped in the first call; where there are entries is detected in the first one, and again when that has changed."""
+    check_function(f, "jac(f)(x)")
     chosen = None if sparsity is None else Sparsity(sparsity)
 
     @functools.wraps(f, updated=())

@@ -33,17 +33,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tangents": {"errors", "dataclasses", "projecting"},
     "originals": {"errors"},
     "projecting": set(),
+    "usage": set(),
     "frontend": {"errors", "originals", "quiet", "dataclasses", "ir", "runtime"},
     "passes": {"errors", "dataclasses", "ir", "tangents"},
     "state": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "runtime", "frontend"},
     "ad": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "runtime", "state", "frontend", "passes", "originals"},
     "promotion": {"errors", "dataclasses", "ir", "rules", "runtime", "tangents", "frontend", "ad", "passes"},
     "codegen": {"errors", "originals", "quiet", "dataclasses", "ir"},
-    "rules": {"errors", "originals", "named", "dataclasses", "tangents", "projecting", "codegen"},
+    "rules": {"errors", "originals", "named", "dataclasses", "tangents", "projecting", "codegen", "usage"},
     "runtime": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "projecting"},
 }
 BELOW = {"errors", "originals", "quiet", "dataclasses", "ir", "tangents", "frontend", "passes", "ad", "codegen"}
-BELOW |= {"promotion", "rules", "runtime", "state", "named", "data_functions", "argnums"}
+BELOW |= {"promotion", "rules", "runtime", "state", "named", "data_functions", "argnums", "usage"}
 ROADS = {"forward_compiler", "gradient_compiler", "zeros_compiler"}
 COMPILER = BELOW | ROADS | {"boundary", "linking", "compiler", "pipeline", "cache", "patterns", "plans", "entry"}
 COMPILER |= {"forward_entry"}
