@@ -43,7 +43,7 @@ from microgradpy.tangents.projection import check_seed, project, zeros_for
 from microgradpy.tangents.stacks import length_of_stack, stacked, taken
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
-from microgradpy.usage import check_function, check_options, told
+from microgradpy.usage import P, R, check_function, check_options, told
 
 _DEFAULT = object()
 
@@ -184,7 +184,7 @@ def gradients_of(f: Any, args: tuple[Any, ...], bars: Bars) -> tuple[Any, ...]:
     return (own_gradient(f, bars.function), *map(gradient_of, args, bars.arguments, fresh))
 
 
-def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
+def pullback(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> tuple[R, Pullback]:
     """`(y, back)`: `y` is what `f(*args, **kwargs)` gives, and `back(dy)` returns `(df, dx1, ..., dxn)`, the cotangent of
     `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants.
     MutationError from `back` if an array, list or dict among the arguments, in `y` or of the module was written into since."""
@@ -203,7 +203,7 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
         return y, Pullback(f, args, y, back, before, seen)
 
 
-def vjp(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[..., tuple[Any, ...]]]:
+def vjp(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> tuple[R, Callable[..., tuple[Any, ...]]]:
     """`(y, back)` as JAX has it: `back(dy)` returns one cotangent per positional argument. `pullback` also has that of what `f`
     holds, and many seeds at once."""
     y, back = pullback(f, *args, **kwargs)
@@ -216,14 +216,14 @@ def vjp(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Calla
 
 
 @told
-def elementwise_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def elementwise_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """A function that returns the derivative of `f` at each entry of its argument, in the shape of that, if `f` works entry by
     entry (`y[i]` depends on `x[i]` only, which is not looked at). It is the gradient of the sum of what `f` returns, as
     autograd has it; `argnums` as for `grad`."""
     check_function(f, "elementwise_grad(f)(x)")
 
     @functools.wraps(f, updated=())
-    def summed(*args: Any, **kwargs: Any) -> Any:
+    def summed(*args: P.args, **kwargs: P.kwargs) -> Any:
         return np.sum(f(*args, **kwargs))
 
     return grad(summed, argnums)
@@ -237,8 +237,8 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
 
 
 def value_and_gradient(
-    f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any
-) -> tuple[Any, tuple[Any, ...]]:
+    f: Callable[..., R], /, *args: Any, has_aux: bool = False, **kwargs: Any
+) -> tuple[R, tuple[Any, ...]]:
     """`(y, gradients)`. With `has_aux`, `f` returns `(y, aux)` and the result is `((y, aux), gradients)`."""
     with BOUNDARY:
         return _value_and_gradient(f, args, kwargs, has_aux, "value_and_gradient")
@@ -260,12 +260,12 @@ def _value_and_gradient(
 
 @told
 def value_and_grad(
-    f: Callable[..., Any],
+    f: Callable[P, R],
     argnums: Argnums = 0,
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
-) -> Callable[..., tuple[Any, Any]]:
+) -> Callable[P, tuple[R, Any]]:
     """A function that returns `(y, gradients)` of `f`: one gradient for an int `argnums`, a tuple for a tuple. Parameters may
     be named instead: `argnums="rate"`, `argnums=("rate", "level")`, and are given by position or by name then. Only these
     arguments are differentiated; what `f` does not depend on has zeros of the argument's structure.
@@ -279,12 +279,12 @@ def value_and_grad(
 
 @told
 def grad(
-    f: Callable[..., Any],
+    f: Callable[P, Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """A function that returns the gradients of `f` as `value_and_grad` does, without the value; with `has_aux`,
     `(gradients, aux)`."""
     check_function(f, "grad(f)(x)")
@@ -324,12 +324,12 @@ def rrule_via_ad(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[A
 
 
 @itself(0)
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: R) -> R:
     """`x`; its derivative is zero."""
     return x
 
 
-def ignore_derivatives(x: Any) -> Any:
+def ignore_derivatives(x: R) -> R:
     """`x`; its derivative is zero. A plain function or lambda is returned wrapped, so that its results carry none (any
     other callable object is a value)."""
     if not isinstance(x, types.FunctionType):
@@ -340,7 +340,8 @@ def ignore_derivatives(x: Any) -> Any:
         return x(*args, **kwargs)
 
     non_differentiable(ignoring)
-    return ignoring
+    wrapped: Any = ignoring
+    return wrapped  # type: ignore[no-any-return]
 
 
 non_differentiable(stop_gradient, ignore_derivatives)

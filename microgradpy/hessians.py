@@ -33,7 +33,7 @@ from microgradpy.sparsity.patterns import Array, Pattern, given_pattern, joined,
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.towers import NotByParts, Place, Tower, filled_seed, outermost
-from microgradpy.usage import check_function, check_options, told
+from microgradpy.usage import P, check_function, check_options, told
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -99,20 +99,20 @@ def _sparse(f: Any, x: Any, second: _Second, sparsity: Sparsity) -> Any:
 
 
 @told
-def hess(f: Callable[..., Any], sparsity: Any = None) -> Callable[..., Any]:
+def hess(f: Callable[P, Any], sparsity: Any = None) -> Callable[P, Any]:
     """A function with the signature of `f` that returns its Hessian with respect to its first argument: what SciPy's
     `minimize` takes as `hess=`. With `sparsity`, a sparse one, as of `jac`."""
     check_function(f, "hess(f)(x)")
     chosen = None if sparsity is None else Sparsity(sparsity)
 
-    @functools.wraps(f, updated=())
     def hessian_of(x: Any, /, *args: Any, **kwargs: Any) -> Any:
         return _hessian(f, x, args, kwargs, chosen)
 
+    wrapped: Any = functools.update_wrapper(hessian_of, f, updated=())
     if chosen is None:
         note_held(hessian_of, "hess", f)
     NESTED_DIFFERENTIATION.add(hessian_of)
-    return hessian_of
+    return wrapped  # type: ignore[no-any-return]
 
 
 @told

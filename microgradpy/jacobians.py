@@ -27,7 +27,7 @@ from microgradpy.sparsity.maps import LinearMap, Product
 from microgradpy.sparsity.patterns import Array, Pattern, beside, given_pattern, joined
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.types import is_structural_zero
-from microgradpy.usage import check_function, check_options, told
+from microgradpy.usage import P, R, check_function, check_options, told
 
 Numbers = tuple[int, ...]
 
@@ -46,8 +46,8 @@ def jacobian(
 
 
 def value_and_jacobian(
-    f: Callable[..., Any], /, *args: Any, argnums: Argnums = 0, sparsity: Any = None, **kwargs: Any
-) -> tuple[Any, Any]:
+    f: Callable[..., R], /, *args: Any, argnums: Argnums = 0, sparsity: Any = None, **kwargs: Any
+) -> tuple[R, Any]:
     """`(y, jacobian)`: what `f` returns, and what `jacobian` does, from the same runs."""
     return _value_and_jacobian(f, args, kwargs, argnums, None if sparsity is None else Sparsity(sparsity))
 
@@ -77,14 +77,14 @@ def _value_and_jacobian(
 
 
 @told
-def jac(f: Callable[..., Any], argnums: Argnums = 0, sparsity: Any = None) -> Callable[..., Any]:
+def jac(f: Callable[P, Any], argnums: Argnums = 0, sparsity: Any = None) -> Callable[P, Any]:
     """A function with the signature of `f` that returns its Jacobian: what SciPy takes as `jac=`. With `sparsity`, columns are
     grouped in the first call; where there are entries is detected in the first one, and again when that has changed."""
     check_function(f, "jac(f)(x)")
     chosen = None if sparsity is None else Sparsity(sparsity)
 
     @functools.wraps(f, updated=())
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+    def jacobian_of(*args: P.args, **kwargs: P.kwargs) -> Any:
         return _value_and_jacobian(f, args, kwargs, argnums, chosen)[1]
 
     if chosen is None:

@@ -9,7 +9,7 @@ import numbers
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -26,9 +26,11 @@ class _StructuralZero:
     __iter__ = None  # there is no end to the items of a zero
     _instances: ClassVar[dict[type, _StructuralZero]] = {}
 
-    def __new__(cls) -> _StructuralZero:
-        known = cls._instances.get(cls)
-        return known if known is not None else cls._instances.setdefault(cls, super().__new__(cls))
+    def __new__(cls) -> Self:
+        known: Any = cls._instances.get(cls)
+        if known is None:
+            known = cls._instances.setdefault(cls, super().__new__(cls))
+        return known  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
         return type(self), ()
@@ -219,9 +221,10 @@ class Tangent(Mapping[str, Any]):
     # Formulas for numbers have to refuse cotangents of objects by what they call (`conj`, `unbroadcast`): these operators
     # do not know who calls them.
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> Tangent:
         if is_structural_zero(other) or isinstance(other, Tangent):
-            return accumulate(self, other)
+            total: Tangent = accumulate(self, other)
+            return total
         return NotImplemented
 
     def __radd__(self, other: Any) -> Any:
@@ -250,8 +253,9 @@ class Tangent(Mapping[str, Any]):
     def __truediv__(self, other: Any) -> Any:
         return _by_leaves(lambda leaf: leaf / other, self) if _is_number(other) else self._refuse(other)
 
-    def __neg__(self) -> Any:
-        return _by_leaves(operator.neg, self)
+    def __neg__(self) -> Tangent:
+        negative: Tangent = _by_leaves(operator.neg, self)
+        return negative
 
     def __pos__(self) -> Tangent:
         return self
