@@ -7,6 +7,7 @@ a head (`microgradpy.heads`), which takes calls like the last one straight throu
 from __future__ import annotations
 
 import functools
+import importlib
 import types
 import weakref
 from collections.abc import Callable
@@ -107,7 +108,8 @@ class GradientFunction:
         self.chosen: dict[int, tuple[bool, ...]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return GradientFunction, (self.f, self.form, self.has_aux, self.names)
+        pickled: tuple[Any, ...] = importlib.import_module("microgradpy.pickling").sent(self)
+        return pickled
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The general road."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import types
 from collections.abc import Callable
@@ -64,6 +65,25 @@ class IR:
     def name(self) -> str:
         """The name of the function at this stage."""
         return self.function.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.stage, self.source)  # it holds modules, and is made again from the text
+
+
+def _again(stage: str, source: types.FunctionType) -> IR:
+    """The IR of a function at a stage."""
+    ir = code_ir(source)
+    match stage:
+        case "instrumented":
+            return instrument(ir)
+        case "primal":
+            return primal(ir)
+        case "adjoint":
+            return reverse_differentiate(ir)
+        case "pushforward":
+            pushed: IR = importlib.import_module("microgradpy.forward_introspect").forward_differentiate(ir)
+            return pushed
+    return ir
 
 
 def plain_function(f: Any) -> types.FunctionType:

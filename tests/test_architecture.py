@@ -77,6 +77,7 @@ MAY_IMPORT |= {"given_functions": GIVEN, "towers": COMPILER | {"binding", "given
 MAY_IMPORT |= {"hessians": SURFACE | {"binding", "towers"}, "nested": SURFACE | {"towers", "stand_ins"}, "stand_ins": SURFACE}
 MAY_IMPORT |= {"sparsity": {"errors", "dataclasses"}}
 MAY_IMPORT |= dict.fromkeys(["api", "forward", "jacobians", *VIEWS, "tracking", "exporting"], SURFACE)
+MAY_IMPORT |= {"pickling": {"api", "gradient_functions", "runtime"}}
 MAY_IMPORT |= {"drawing": set(), "explain": SURFACE | {"__version__"}}
 MAY_IMPORT |= dict.fromkeys(["nn", "testing"], SURFACE | {"testing"})
 MAY_IMPORT |= {"argnums": set(), "trees": BELOW}
