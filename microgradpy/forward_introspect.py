@@ -15,7 +15,7 @@ from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.forward_compiler import add_pushforward, forward_function
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.source import place_of
-from microgradpy.introspect import IR, looked_at, signature_of, unit_of_parts
+from microgradpy.introspect import IR, Source, looked_at, signature_of, unit_of_parts
 from microgradpy.ir.kinds import UNKNOWN
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.linking import unit_name
@@ -37,7 +37,7 @@ def forward_differentiate(ir: IR) -> IR:
 
 def code_pushforward(
     f: Callable[..., Any], *args: Any, argnums: Argnums | None = None, batched: bool = False
-) -> str:
+) -> Source:
     """The source text of the generated pushforward of `f`: from its inputs and the tangents of the differentiated ones to
     the value and its tangent. Arguments as for `code_primal`. A function that may write has none: MutationError.
 
@@ -53,10 +53,10 @@ def code_pushforward(
             "jvp and pushforward go by its pullback.",
         )
     if batched:
-        return _batched_text(function, unit)
+        return Source(_batched_text(function, unit))
     if unit.pushforward is None:
         add_pushforward(function, unit, unit.kinds)
-    return unit.pushforward_text
+    return Source(unit.pushforward_text)
 
 
 def _batched_text(function: types.FunctionType, unit: Unit) -> str:

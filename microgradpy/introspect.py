@@ -39,6 +39,24 @@ from microgradpy.state.reachable_writes import may_write
 
 
 @final
+class Source(str):
+    """A text of Python, which a notebook shows in colours."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        found: str = _highlight().shown_in_notebook(_highlight().python_pieces(self))
+        return found
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+def _highlight() -> Any:
+    return importlib.import_module("microgradpy.explaining.highlight")
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class IR:
     """The IR of a function at one stage of the compiler: "lowered", "instrumented", "primal", "adjoint" or "pushforward".
@@ -65,6 +83,13 @@ class IR:
     def name(self) -> str:
         """The name of the function at this stage."""
         return self.function.name
+
+    def _repr_html_(self) -> str:
+        found: str = _highlight().shown_in_notebook(map(_highlight().ir_pieces, str(self).splitlines()))
+        return found
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.stage, self.source)  # it holds modules, and is made again from the text
@@ -161,25 +186,25 @@ def _transform(ir: IR) -> tuple[Primal, Session]:
     raise CompilerBug(f"{ir.source.__qualname__} cannot be tracked")
 
 
-def code_primal(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> str:
+def code_primal(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> Source:
     """The source text of the generated primal of `f`: it returns `f`'s result and what the adjoint needs. Specialised to
     the kinds of the example `args` where given, parameters after those being at their defaults; `argnums` are the
     differentiated ones (all that are given unless said otherwise)."""
     return _text(f, args, argnums, is_adjoint=False)
 
 
-def code_adjoint(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> str:
+def code_adjoint(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> Source:
     """The source text of the generated adjoint of `f`: from what the primal saved and the cotangent of the result to the
     cotangents of the differentiated inputs, in order. Arguments as for `code_primal`. Of a pullback it is what runs when
     that is called: `code_adjoint(back)`, or `back.source`."""
     return _text(f, args, argnums, is_adjoint=True)
 
 
-def _text(f: Any, args: tuple[Any, ...], argnums: Argnums | None, is_adjoint: bool) -> str:
+def _text(f: Any, args: tuple[Any, ...], argnums: Argnums | None, is_adjoint: bool) -> Source:
     f, args = looked_at(f, args)
     unit, reasons = unit_of(f, args, argnums)
     assert unit.texts is not None
-    return commented(unit.texts[is_adjoint], reasons, plain_function(f).__name__)
+    return Source(commented(unit.texts[is_adjoint], reasons, plain_function(f).__name__))
 
 
 def reasons_of(f: Any, args: tuple[Any, ...], argnums: Argnums | None = None) -> tuple[str, ...]:
