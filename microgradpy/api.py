@@ -43,7 +43,7 @@ from microgradpy.tangents.projection import check_seed, project, zeros_for
 from microgradpy.tangents.stacks import length_of_stack, stacked, taken
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
-from microgradpy.usage import P, R, check_function, check_options, told
+from microgradpy.usage import P, R, check_options, refuse_no_function, told
 
 _DEFAULT = object()
 
@@ -188,7 +188,8 @@ def pullback(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> tuple[R, Pull
     """`(y, back)`: `y` is what `f(*args, **kwargs)` gives, and `back(dy)` returns `(df, dx1, ..., dxn)`, the cotangent of
     `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants.
     MutationError from `back` if an array, list or dict among the arguments, in `y` or of the module was written into since."""
-    check_function(f, "pullback(f, x)", *args)
+    if not callable(f):
+        refuse_no_function(f, "pullback(f, x)", *args)
     with BOUNDARY:
         if kwargs:
             check_options(f, kwargs, (), "pullback")
@@ -220,7 +221,8 @@ def elementwise_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, A
     """A function that returns the derivative of `f` at each entry of its argument, in the shape of that, if `f` works entry by
     entry (`y[i]` depends on `x[i]` only, which is not looked at). It is the gradient of the sum of what `f` returns, as
     autograd has it; `argnums` as for `grad`."""
-    check_function(f, "elementwise_grad(f)(x)")
+    if not callable(f):
+        refuse_no_function(f, "elementwise_grad(f)(x)")
 
     @functools.wraps(f, updated=())
     def summed(*args: P.args, **kwargs: P.kwargs) -> Any:
@@ -247,7 +249,8 @@ def value_and_gradient(
 def _value_and_gradient(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool, called: str
 ) -> tuple[Any, tuple[Any, ...]]:
-    check_function(f, f"{called}(f, x)", *args)
+    if not callable(f):
+        refuse_no_function(f, f"{called}(f, x)", *args)
     if kwargs:
         check_options(f, kwargs, ("has_aux",) if called == "value_and_gradient" else (), called)
     # What a function has captured is not asked for.
@@ -273,7 +276,8 @@ def value_and_grad(
     With `checkpoint`, the outermost loops of `f` keep what they carry at some steps only, and the backward pass runs the steps
     between these again: at about the square root of their number ("sqrt"), at this many, or at a number that grows with the
     logarithm ("log")."""
-    check_function(f, "value_and_grad(f)(x)")
+    if not callable(f):
+        refuse_no_function(f, "value_and_grad(f)(x)")
     return held_gradient(_scheduled(f, checkpoint), _form(f, argnums, has_value=True), has_aux, names_in(argnums))
 
 
@@ -287,7 +291,8 @@ def grad(
 ) -> Callable[P, Any]:
     """A function that returns the gradients of `f` as `value_and_grad` does, without the value; with `has_aux`,
     `(gradients, aux)`."""
-    check_function(f, "grad(f)(x)")
+    if not callable(f):
+        refuse_no_function(f, "grad(f)(x)")
     return held_gradient(_scheduled(f, checkpoint), _form(f, argnums, has_value=False), has_aux, names_in(argnums))
 
 

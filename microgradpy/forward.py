@@ -22,7 +22,7 @@ from microgradpy.state.outside import called_by_rule
 from microgradpy.tangents.projection import check_seed, fields_of, fill_tangent, fill_zeros, project
 from microgradpy.tangents.stacks import joined, length_of_stack, stacked, taken
 from microgradpy.tangents.types import Tangent, is_structural_zero
-from microgradpy.usage import R, check_function, check_tuples, told
+from microgradpy.usage import R, check_tuples, refuse_no_function, told
 
 
 @told
@@ -34,7 +34,8 @@ def jvp(f: Callable[..., R], primals: Any, tangents: Any, *, batched: bool = Fal
     With `batched`, many directions: the arrays in `tangents` have a leading axis for them, as those in `dy` do. They are
     followed at once where the function is one of numbers and arrays of known kinds (`code_pushforward(f, *args, batched=True)`
     says if it is), else one by one; a function that does more than to compute is run once, and its pullback is asked."""
-    check_function(f, "jvp(f, (x,), (x_dot,))", primals, tangents)
+    if not callable(f):
+        refuse_no_function(f, "jvp(f, (x,), (x_dot,))", primals, tangents)
     check_tuples(f, primals, tangents)
     with BOUNDARY:
         args, dots = tuple(primals), tuple(tangents)
@@ -162,7 +163,8 @@ def pushforward(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> tuple[R, P
     """`(y, push)`: `y` is what `f(*args, **kwargs)` gives, and `push(df, dx1, ..., dxn)` the tangent of `y` for tangents of
     `f`'s own fields (None for a plain function) and of each positional argument. `f` runs once: `push` asks the pullback of
     this run, once for every number in `y`. For one direction `jvp` is the faster way."""
-    check_function(f, "pushforward(f, x)", *args)
+    if not callable(f):
+        refuse_no_function(f, "pushforward(f, x)", *args)
     with BOUNDARY:
         given = (*args, *kwargs.values())
         seen = read_by(f, given)

@@ -33,13 +33,14 @@ from microgradpy.sparsity.patterns import Array, Pattern, given_pattern, joined,
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.towers import NotByParts, Place, Tower, filled_seed, outermost
-from microgradpy.usage import P, check_function, check_options, told
+from microgradpy.usage import P, check_options, refuse_no_function, told
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The Hessian of `f(x, *args)` with respect to `x`, times `v`: of the shape of `x`, which is a real number or an array of
     real numbers, as `v` is. `f` returns a real number (NonScalarOutputError otherwise)."""
-    check_function(f, "hvp(f, x, v)", x)
+    if not callable(f):
+        refuse_no_function(f, "hvp(f, x, v)", x)
     with BOUNDARY:
         _check_real(x, f)
         seed = _checked(x, v)
@@ -54,7 +55,8 @@ def hessian(f: Callable[..., Any], x: Any, /, *args: Any, sparsity: Any = None, 
 
 
 def _hessian(f: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sparsity: Sparsity | None) -> Any:
-    check_function(f, "hessian(f, x)", x)
+    if not callable(f):
+        refuse_no_function(f, "hessian(f, x)", x)
     with BOUNDARY:
         if kwargs:
             check_options(f, kwargs, ("sparsity",), "hessian")
@@ -70,7 +72,8 @@ def _hessian(f: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], spar
 
 def diaghessian(f: Callable[..., Any], x: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The diagonal of the Hessian of `f(x, *args)` with respect to `x`, in the shape of `x`."""
-    check_function(f, "diaghessian(f, x)", x)
+    if not callable(f):
+        refuse_no_function(f, "diaghessian(f, x)", x)
     with BOUNDARY:
         _check_real(x, f)
         second = _Second(f, x, args, kwargs)
@@ -102,7 +105,8 @@ def _sparse(f: Any, x: Any, second: _Second, sparsity: Sparsity) -> Any:
 def hess(f: Callable[P, Any], sparsity: Any = None) -> Callable[P, Any]:
     """A function with the signature of `f` that returns its Hessian with respect to its first argument: what SciPy's
     `minimize` takes as `hess=`. With `sparsity`, a sparse one, as of `jac`."""
-    check_function(f, "hess(f)(x)")
+    if not callable(f):
+        refuse_no_function(f, "hess(f)(x)")
     chosen = None if sparsity is None else Sparsity(sparsity)
 
     def hessian_of(x: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -119,7 +123,8 @@ def hess(f: Callable[P, Any], sparsity: Any = None) -> Callable[P, Any]:
 def hessp(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function `(x, p, *args)` that returns the Hessian of `f(x, *args)` times `p`: what SciPy's `minimize` takes as
     `hessp=`."""
-    check_function(f, "hessp(f)(x)")
+    if not callable(f):
+        refuse_no_function(f, "hessp(f)(x)")
 
     @functools.wraps(f, updated=())
     def product_of(x: Any, p: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -27,7 +27,7 @@ from microgradpy.sparsity.maps import LinearMap, Product
 from microgradpy.sparsity.patterns import Array, Pattern, beside, given_pattern, joined
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.types import is_structural_zero
-from microgradpy.usage import P, R, check_function, check_options, told
+from microgradpy.usage import P, R, check_options, refuse_no_function, told
 
 Numbers = tuple[int, ...]
 
@@ -55,7 +55,8 @@ def value_and_jacobian(
 def _value_and_jacobian(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums, sparsity: Sparsity | None
 ) -> tuple[Any, Any]:
-    check_function(f, "jacobian(f, x)", *args)
+    if not callable(f):
+        refuse_no_function(f, "jacobian(f, x)", *args)
     with BOUNDARY:
         if kwargs:
             check_options(f, kwargs, ("argnums", "sparsity"), "jacobian")
@@ -80,7 +81,8 @@ def _value_and_jacobian(
 def jac(f: Callable[P, Any], argnums: Argnums = 0, sparsity: Any = None) -> Callable[P, Any]:
     """A function with the signature of `f` that returns its Jacobian: what SciPy takes as `jac=`. With `sparsity`, columns are
     grouped in the first call; where there are entries is detected in the first one, and again when that has changed."""
-    check_function(f, "jac(f)(x)")
+    if not callable(f):
+        refuse_no_function(f, "jac(f)(x)")
     chosen = None if sparsity is None else Sparsity(sparsity)
 
     @functools.wraps(f, updated=())

@@ -6,16 +6,14 @@ import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def check_function(f: Any, form: str, *others: Any) -> None:
+def refuse_no_function(f: Any, form: str, *others: Any) -> NoReturn:
     """Refuse a first argument that is no function; `form` is how a call is written, `others` are the arguments that follow."""
-    if callable(f):
-        return
     called = form.partition("(")[0]
     if any(map(callable, others)):
         instead = "the function comes first"
