@@ -12,6 +12,7 @@ from microgradpy.runtime.collector import resting
 
 if TYPE_CHECKING:
     from microgradpy.anomalies import detect_anomaly as detect_anomaly
+    from microgradpy.explaining import explain as explain
     from microgradpy.exporting.export import export as export
     from microgradpy.forward import frule_via_ad as frule_via_ad
     from microgradpy.forward import jvp as jvp
@@ -66,6 +67,7 @@ __all__ = [
     "detect_anomaly",
     "diaghessian",
     "elementwise_grad",
+    "explain",
     "export",
     "extern",
     "forward_differentiate",
@@ -116,6 +118,7 @@ _LATER |= dict.fromkeys(("code_pushforward", "forward_differentiate"), "microgra
 _LATER |= dict.fromkeys(("jac", "jacobian", "value_and_jacobian"), "microgradpy.jacobians")
 _LATER |= dict.fromkeys(("diaghessian", "hess", "hessian", "hessp", "hvp"), "microgradpy.hessians")
 _LATER |= dict.fromkeys(("ravel", "tree_map"), "microgradpy.trees")
+_LATER |= {"explain": "microgradpy.explaining"}
 _LATER |= {"detect_anomaly": "microgradpy.anomalies", "export": "microgradpy.exporting.export", "track": "microgradpy.tracking"}
 """The names whose modules are imported when one of them is used."""
 _CACHED = ("grad", "gradient", "value_and_grad", "value_and_gradient")
@@ -136,7 +139,10 @@ def __getattr__(name: str) -> Any:
             load_public()
         if name in globals():
             return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    usage = importlib.import_module("microgradpy.usage")
+    raise AttributeError(usage.attribute_message(__name__, name, (*__all__, *_LATER)))
 
 
 def load_public() -> None:

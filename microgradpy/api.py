@@ -43,6 +43,7 @@ from microgradpy.tangents.projection import check_seed, project, zeros_for
 from microgradpy.tangents.stacks import length_of_stack, stacked, taken
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
+from microgradpy.usage import P, R, check_options, refuse_no_function, told
 
 _DEFAULT = object()
 
@@ -111,6 +112,12 @@ class Pullback:
             )
         return 1.0
 
+    @property
+    def source(self) -> str:
+        """The source text of the adjoint of `f` for arguments of these kinds: what `code_adjoint(back)` returns."""
+        text: str = importlib.import_module("microgradpy.introspect").code_adjoint(self)
+        return text
+
     def __repr__(self) -> str:
         return f"<pullback of {getattr(self._f, '__name__', type(self._f).__name__)}>"
 
@@ -177,11 +184,15 @@ def gradients_of(f: Any, args: tuple[Any, ...], bars: Bars) -> tuple[Any, ...]:
     return (own_gradient(f, bars.function), *map(gradient_of, args, bars.arguments, fresh))
 
 
-def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
+def pullback(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> tuple[R, Pullback]:
     """`(y, back)`: `y` is what `f(*args, **kwargs)` gives, and `back(dy)` returns `(df, dx1, ..., dxn)`, the cotangent of
     `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants.
     MutationError from `back` if an array, list or dict among the arguments, in `y` or of the module was written into since."""
+    if not callable(f):
+        refuse_no_function(f, "pullback(f, x)", *args)
     with BOUNDARY:
+        if kwargs:
+            check_options(f, kwargs, (), "pullback")
         given = (*args, *kwargs.values())
         before, seen = arrays_in((f, *given)), read_by(f, given)
         RUN.repeats = False
@@ -193,20 +204,28 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
         return y, Pullback(f, args, y, back, before, seen)
 
 
-def vjp(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[..., tuple[Any, ...]]]:
+def vjp(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> tuple[R, Callable[..., tuple[Any, ...]]]:
     """`(y, back)` as JAX has it: `back(dy)` returns one cotangent per positional argument. `pullback` also has that of what `f`
     holds, and many seeds at once."""
     y, back = pullback(f, *args, **kwargs)
-    return y, lambda *dy: back(*dy)[1:]
+
+    def back_to_arguments(*dy: Any) -> tuple[Any, ...]:
+        return back(*dy)[1:]
+
+    vars(back_to_arguments)["pullback"] = back  # for `code_adjoint`
+    return y, back_to_arguments
 
 
-def elementwise_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+@told
+def elementwise_grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """A function that returns the derivative of `f` at each entry of its argument, in the shape of that, if `f` works entry by
     entry (`y[i]` depends on `x[i]` only, which is not looked at). It is the gradient of the sum of what `f` returns, as
     autograd has it; `argnums` as for `grad`."""
+    if not callable(f):
+        refuse_no_function(f, "elementwise_grad(f)(x)")
 
     @functools.wraps(f, updated=())
-    def summed(*args: Any, **kwargs: Any) -> Any:
+    def summed(*args: P.args, **kwargs: P.kwargs) -> Any:
         return np.sum(f(*args, **kwargs))
 
     return grad(summed, argnums)
@@ -216,20 +235,24 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     """One gradient per positional argument of `f`, which must return a real scalar (NonScalarOutputError otherwise).
     None where the result cannot depend on an argument, or the argument cannot be differentiated."""
     with BOUNDARY:
-        return _value_and_gradient(f, args, kwargs, has_aux=False)[1]
+        return _value_and_gradient(f, args, kwargs, has_aux=False, called="gradient")[1]
 
 
 def value_and_gradient(
-    f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any
-) -> tuple[Any, tuple[Any, ...]]:
+    f: Callable[..., R], /, *args: Any, has_aux: bool = False, **kwargs: Any
+) -> tuple[R, tuple[Any, ...]]:
     """`(y, gradients)`. With `has_aux`, `f` returns `(y, aux)` and the result is `((y, aux), gradients)`."""
     with BOUNDARY:
-        return _value_and_gradient(f, args, kwargs, has_aux)
+        return _value_and_gradient(f, args, kwargs, has_aux, "value_and_gradient")
 
 
 def _value_and_gradient(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool, called: str
 ) -> tuple[Any, tuple[Any, ...]]:
+    if not callable(f):
+        refuse_no_function(f, f"{called}(f, x)", *args)
+    if kwargs:
+        check_options(f, kwargs, ("has_aux",) if called == "value_and_gradient" else (), called)
     # What a function has captured is not asked for.
     has_captured = type(f) is types.FunctionType and f.__closure__ is not None
     y, back = resolve_outermost(f, args, kwargs, (True,) * len(args) if has_captured else None)
@@ -238,14 +261,15 @@ def _value_and_gradient(
     return y, gradients_of(None if has_captured else f, args, bars)[1:]
 
 
+@told
 def value_and_grad(
-    f: Callable[..., Any],
+    f: Callable[P, R],
     argnums: Argnums = 0,
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
     target: Literal["source", "numba"] = "source",
-) -> Callable[..., tuple[Any, Any]]:
+) -> Callable[P, tuple[R, Any]]:
     """A function that returns `(y, gradients)` of `f`: one gradient for an int `argnums`, a tuple for a tuple. Parameters may
     be named instead: `argnums="rate"`, `argnums=("rate", "level")`, and are given by position or by name then. Only these
     arguments are differentiated; what `f` does not depend on has zeros of the argument's structure.
@@ -257,20 +281,25 @@ def value_and_grad(
     With `target="numba"` it is compiled to native code, for programs of numbers and arrays of float64, in the first call with
     arguments of some types. What has no native form, or would raise or warn, runs as generated Python; a `PerformanceWarning`
     says so of the former. ImportError if numba is not installed."""
+    if not callable(f):
+        refuse_no_function(f, "value_and_grad(f)(x)")
     form = _form(f, argnums, has_value=True)
     return held_gradient(_scheduled(f, checkpoint), form, has_aux, names_in(argnums), _native_heads(target))
 
 
+@told
 def grad(
-    f: Callable[..., Any],
+    f: Callable[P, Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
     *,
     checkpoint: Literal["sqrt", "log"] | int | None = None,
     target: Literal["source", "numba"] = "source",
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """A function that returns the gradients of `f` as `value_and_grad` does, without the value; with `has_aux`,
     `(gradients, aux)`."""
+    if not callable(f):
+        refuse_no_function(f, "grad(f)(x)")
     form = _form(f, argnums, has_value=False)
     return held_gradient(_scheduled(f, checkpoint), form, has_aux, names_in(argnums), _native_heads(target))
 
@@ -319,12 +348,12 @@ def rrule_via_ad(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[A
 
 
 @itself(0)
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: R) -> R:
     """`x`; its derivative is zero."""
     return x
 
 
-def ignore_derivatives(x: Any) -> Any:
+def ignore_derivatives(x: R) -> R:
     """`x`; its derivative is zero. A plain function or lambda is returned wrapped, so that its results carry none (any
     other callable object is a value)."""
     if not isinstance(x, types.FunctionType):
@@ -335,7 +364,8 @@ def ignore_derivatives(x: Any) -> Any:
         return x(*args, **kwargs)
 
     non_differentiable(ignoring)
-    return ignoring
+    wrapped: Any = ignoring
+    return wrapped  # type: ignore[no-any-return]
 
 
 non_differentiable(stop_gradient, ignore_derivatives)

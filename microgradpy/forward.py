@@ -26,9 +26,11 @@ from microgradpy.state.outside import called_by_rule
 from microgradpy.tangents.projection import check_seed, fields_of, fill_tangent, fill_zeros, project
 from microgradpy.tangents.stacks import joined, length_of_stack, stacked, taken
 from microgradpy.tangents.types import Tangent, is_structural_zero
+from microgradpy.usage import R, check_tuples, refuse_no_function, told
 
 
-def jvp(f: Callable[..., Any], primals: Any, tangents: Any, *, batched: bool = False) -> tuple[Any, Any]:
+@told
+def jvp(f: Callable[..., R], primals: Any, tangents: Any, *, batched: bool = False) -> tuple[R, Any]:
     """`(y, dy)`: the value of `f(*primals)` and its derivative in the direction `tangents`, a tuple with one tangent per
     argument in its structure and shape, or None for zero. `dy` has the structure of `y`, with None for what has no
     derivative. Raises CotangentShapeError for tangents that do not fit.
@@ -36,6 +38,9 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any, *, batched: bool = F
     With `batched`, many directions: the arrays in `tangents` have a leading axis for them, as those in `dy` do. They are
     followed at once where the function is one of numbers and arrays of known kinds (`code_pushforward(f, *args, batched=True)`
     says if it is), else one by one; a function that does more than to compute is run once, and its pullback is asked."""
+    if not callable(f):
+        refuse_no_function(f, "jvp(f, (x,), (x_dot,))", primals, tangents)
+    check_tuples(f, primals, tangents)
     with BOUNDARY:
         args, dots = tuple(primals), tuple(tangents)
         head = None if batched else HEADS.heads.get(id(f))
@@ -208,10 +213,12 @@ class Pushforward:
         return f"<pushforward of {getattr(self._f, '__name__', type(self._f).__name__)}>"
 
 
-def pushforward(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Pushforward]:
+def pushforward(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> tuple[R, Pushforward]:
     """`(y, push)`: `y` is what `f(*args, **kwargs)` gives, and `push(df, dx1, ..., dxn)` the tangent of `y` for tangents of
     `f`'s own fields (None for a plain function) and of each positional argument. `f` runs once: `push` asks the pullback of
     this run, once for every number in `y`. For one direction `jvp` is the faster way."""
+    if not callable(f):
+        refuse_no_function(f, "pushforward(f, x)", *args)
     with BOUNDARY:
         given = (*args, *kwargs.values())
         seen = read_by(f, given)

@@ -15,7 +15,7 @@ from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.forward_compiler import add_pushforward, forward_function
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.source import place_of
-from microgradpy.introspect import IR, signature_of, unit_of_parts
+from microgradpy.introspect import IR, Source, looked_at, signature_of, unit_of_parts
 from microgradpy.ir.kinds import UNKNOWN
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.linking import unit_name
@@ -37,12 +37,13 @@ def forward_differentiate(ir: IR) -> IR:
 
 def code_pushforward(
     f: Callable[..., Any], *args: Any, argnums: Argnums | None = None, batched: bool = False
-) -> str:
+) -> Source:
     """The source text of the generated pushforward of `f`: from its inputs and the tangents of the differentiated ones to
     the value and its tangent. Arguments as for `code_primal`. A function that may write has none: MutationError.
 
     With `batched`, the text for many directions at once: tangents have a leading axis for them. Raises DifferentiationError,
     with the reason, for a function whose directions go one by one."""
+    f, args = looked_at(f, args)
     function, kinds, active = signature_of(f, args, argnums)
     unit = unit_of_parts(function, f, args, kinds, active, analysed)[0] or analysed(function, kinds, active)
     if isinstance(unit, MayWrite):
@@ -52,10 +53,10 @@ def code_pushforward(
             "jvp and pushforward go by its pullback.",
         )
     if batched:
-        return _batched_text(function, unit)
+        return Source(_batched_text(function, unit))
     if unit.pushforward is None:
         add_pushforward(function, unit, unit.kinds)
-    return unit.pushforward_text
+    return Source(unit.pushforward_text)
 
 
 def _batched_text(function: types.FunctionType, unit: Unit) -> str:

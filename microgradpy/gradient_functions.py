@@ -7,6 +7,7 @@ a head (`microgradpy.heads`), which takes calls like the last one straight throu
 from __future__ import annotations
 
 import functools
+import importlib
 import types
 import weakref
 from collections.abc import Callable
@@ -113,7 +114,8 @@ class GradientFunction:
         self.chosen: dict[int, tuple[bool, ...]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return GradientFunction, (self.f, self.form, self.has_aux, self.names, self.makes_native)
+        pickled: tuple[Any, ...] = importlib.import_module("microgradpy.pickling").sent(self)
+        return pickled
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The general road."""
@@ -195,7 +197,9 @@ def wanted_by(numbers: tuple[int, ...], count: int) -> tuple[bool, ...]:
     """Which of `count` positional arguments are differentiated."""
     for number in numbers:
         if not -count <= number < count:
-            raise TypeError(f"argnums contains {number}, and the call has {count} positional arguments")
+            many = "argument" if count == 1 else "arguments"
+            found = f"argnums contains {number}, and the call has {count} positional {many}"
+            raise TypeError(f'{found}; what is differentiated is given by position, or named: argnums="x"')
     chosen = {number % count for number in numbers}
     return tuple(index in chosen for index in range(count))
 
@@ -211,6 +215,8 @@ def is_real_scalar(y: object) -> bool:
 
 def describe(y: object) -> str:
     """A value in a few words, for messages."""
+    if y is None:
+        return "None"
     if isinstance(y, np.ndarray):
         return f"an array of shape {y.shape} and dtype {y.dtype}"
     return f"a {type(y).__name__}"
@@ -226,16 +232,37 @@ def unit_seed(f: Any, y: Any, has_aux: bool) -> Any:
             raise NonScalarOutputError(
                 f"with has_aux=True the function returns (value, aux), and {_name(f)} returned {describe(y)}",
                 None,
-                "Return a pair.",
+                remedy_for(y) if y is None else "Return a pair.",
             )
         value = y[0]
     if not is_real_scalar(value):
         raise NonScalarOutputError(
             f"gradient needs a function that returns a real scalar, and {_name(f)} returned {describe(value)}",
             None,
-            "Use pullback(f, x) with a seed, or jacobian(f, x).",
+            remedy_for(value),
         )
     return (1.0, None) if has_aux else check_seed(value, 1.0)
+
+
+def remedy_for(y: object) -> str:
+    """What to do about a function that returns this where a real scalar is needed."""
+    match y:
+        case None:
+            return "Is a `return` missing? Arrays are for pullback(f, x) with a seed, or jacobian(f, x)."
+        case bool() | np.bool():
+            return "A truth value has no derivative: return the number that it tells something of."
+        case str() | bytes():
+            return "Return the number, not a text of it; arrays are for pullback(f, x) with a seed, or jacobian(f, x)."
+        case tuple() if len(y) == 2 and is_real_scalar(y[0]):
+            value = "Of a pair (value, aux) the value is differentiated with has_aux: grad(f, has_aux=True)(x)"
+            return f"{value}; or use pullback(f, x) with a seed of this structure."
+        case tuple() | list() | dict():
+            return "Return one number, such as a sum of what is in it; or use pullback(f, x) with a seed of this structure."
+        case complex() | np.complexfloating():
+            return "Return a real number, such as y.real or abs(y) ** 2; or use pullback(f, x) with a seed."
+        case np.ndarray(size=1):
+            return "Return the number in it, such as y[0] or np.sum(y); or use jacobian(f, x)."
+    return "Use pullback(f, x) with a seed, or jacobian(f, x)."
 
 
 def _name(f: Any) -> str:

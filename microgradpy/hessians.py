@@ -23,7 +23,7 @@ from microgradpy.cache import CACHE, Unit, is_valid
 from microgradpy.call_heads import CallHeads, Head, straight, unpacked
 from microgradpy.entry import run_half
 from microgradpy.errors import CotangentShapeError, DifferentiationError, NonScalarOutputError
-from microgradpy.gradient_functions import describe, is_real_scalar, note_held
+from microgradpy.gradient_functions import describe, is_real_scalar, note_held, remedy_for
 from microgradpy.heads import test_of_array
 from microgradpy.plans import UNIT_SEEDS, Plan, keep_plan, signature
 from microgradpy.rules.nested import holds
@@ -36,11 +36,14 @@ from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.strong_zeros import has_nan
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.towers import NotByParts, Place, Tower, bars_at_one, filled_seed, outermost
+from microgradpy.usage import P, check_options, refuse_no_function, told
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The Hessian of `f(x, *args)` with respect to `x`, times `v`: of the shape of `x`, which is a real number or an array of
     real numbers, as `v` is. `f` returns a real number (NonScalarOutputError otherwise)."""
+    if not callable(f):
+        refuse_no_function(f, "hvp(f, x, v)", x)
     with BOUNDARY:
         head = None if kwargs else HEADS.heads.get(id(f))
         found = None if head is None else head(f, x, v, args)
@@ -63,7 +66,11 @@ def hessian(f: Callable[..., Any], x: Any, /, *args: Any, sparsity: Any = None, 
 
 
 def _hessian(f: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sparsity: Sparsity | None) -> Any:
+    if not callable(f):
+        refuse_no_function(f, "hessian(f, x)", x)
     with BOUNDARY:
+        if kwargs:
+            check_options(f, kwargs, ("sparsity",), "hessian")
         _check_real(x, f)
         second = _Second(f, x, args, kwargs)
         if sparsity is not None:
@@ -76,6 +83,8 @@ def _hessian(f: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], spar
 
 def diaghessian(f: Callable[..., Any], x: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The diagonal of the Hessian of `f(x, *args)` with respect to `x`, in the shape of `x`."""
+    if not callable(f):
+        refuse_no_function(f, "diaghessian(f, x)", x)
     with BOUNDARY:
         _check_real(x, f)
         second = _Second(f, x, args, kwargs)
@@ -108,24 +117,30 @@ def _sparse(f: Any, x: Any, second: _Second, sparsity: Sparsity) -> Any:
     return sparsity.matrix(linear, (size,), read, name).astype(dtype, copy=False)
 
 
-def hess(f: Callable[..., Any], sparsity: Any = None) -> Callable[..., Any]:
+@told
+def hess(f: Callable[P, Any], sparsity: Any = None) -> Callable[P, Any]:
     """A function with the signature of `f` that returns its Hessian with respect to its first argument: what SciPy's
     `minimize` takes as `hess=`. With `sparsity`, a sparse one, as of `jac`."""
+    if not callable(f):
+        refuse_no_function(f, "hess(f)(x)")
     chosen = None if sparsity is None else Sparsity(sparsity)
 
-    @functools.wraps(f, updated=())
     def hessian_of(x: Any, /, *args: Any, **kwargs: Any) -> Any:
         return _hessian(f, x, args, kwargs, chosen)
 
+    wrapped: Any = functools.update_wrapper(hessian_of, f, updated=())
     if chosen is None:
         note_held(hessian_of, "hess", f)
     NESTED_DIFFERENTIATION.add(hessian_of)
-    return hessian_of
+    return wrapped  # type: ignore[no-any-return]
 
 
+@told
 def hessp(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function `(x, p, *args)` that returns the Hessian of `f(x, *args)` times `p`: what SciPy's `minimize` takes as
     `hessp=`."""
+    if not callable(f):
+        refuse_no_function(f, "hessp(f)(x)")
 
     @functools.wraps(f, updated=())
     def product_of(x: Any, p: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -214,7 +229,8 @@ def seed_of(f: Any, value: Any) -> tuple[None, float]:
     if type(y) is not float and not is_real_scalar(y):
         name = getattr(f, "__qualname__", type(f).__name__)
         found = f"a Hessian is that of a function that returns a real scalar, and {name} returned {describe(y)}"
-        raise NonScalarOutputError(found, None, "Use jacobian(f, x) for its first derivative.")
+        remedy = "Use jacobian(f, x) for its first derivative." if isinstance(y, np.ndarray) and y.size > 1 else remedy_for(y)
+        raise NonScalarOutputError(found, None, remedy)
     return None, 1.0
 
 

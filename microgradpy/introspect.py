@@ -34,9 +34,27 @@ from microgradpy.pipeline import Program, pair_of, primal_of, reverse_of
 from microgradpy.rules.nested import unit_of_held
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import may_be_active, value_kind
-from microgradpy.runtime.markers import checkpointed_by
+from microgradpy.runtime.markers import PARTS_OF, checkpointed_by
 from microgradpy.runtime.modes import RUN, Mode
 from microgradpy.state.reachable_writes import may_write
+
+
+@final
+class Source(str):
+    """A text of Python, which a notebook shows in colours."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        found: str = _highlight().shown_in_notebook(_highlight().python_pieces(self))
+        return found
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+def _highlight() -> Any:
+    return importlib.import_module("microgradpy.explaining.highlight")
 
 
 @final
@@ -67,6 +85,32 @@ class IR:
         """The name of the function at this stage."""
         return self.function.name
 
+    def _repr_html_(self) -> str:
+        found: str = _highlight().shown_in_notebook(map(_highlight().ir_pieces, str(self).splitlines()))
+        return found
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.stage, self.source)  # it holds modules, and is made again from the text
+
+
+def _again(stage: str, source: types.FunctionType) -> IR:
+    """The IR of a function at a stage."""
+    ir = code_ir(source)
+    match stage:
+        case "instrumented":
+            return instrument(ir)
+        case "primal":
+            return primal(ir)
+        case "adjoint":
+            return reverse_differentiate(ir)
+        case "pushforward":
+            pushed: IR = importlib.import_module("microgradpy.forward_introspect").forward_differentiate(ir)
+            return pushed
+    return ir
+
 
 def plain_function(f: Any) -> types.FunctionType:
     """The Python function behind a callable: of a bound method or callable object, the function of its class."""
@@ -84,9 +128,25 @@ def plain_function(f: Any) -> types.FunctionType:
     )
 
 
+def looked_at(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """What is to be shown of a callable: of a pullback or pushforward, the function that it is of, for its arguments.
+    TypeError for what `grad` and the like have made of a function, without arguments."""
+    f = getattr(f, "pullback", f) if isinstance(f, types.FunctionType) else f
+    if PARTS_OF.get(type(f)) == ("_args", "_f"):
+        return f._f, f._args
+    made = held_by(f)
+    if made is not None and not args:
+        name = getattr(made[1], "__name__", type(made[1]).__name__)
+        raise TypeError(
+            f"{made[0]}({name}) has a text for the kinds of its arguments only: give some, as"
+            f" code_adjoint({made[0]}({name}), x); code_adjoint({name}) is the adjoint of {name} itself"
+        )
+    return f, args
+
+
 def code_ir(f: Callable[..., Any]) -> IR:
     """The SSA IR of `f`, before anything is done to it. `%1` is `f` itself."""
-    function = plain_function(f)
+    function = plain_function(looked_at(f, (None,))[0])
     return IR("lowered", lower_function(function).function, function)
 
 
@@ -127,7 +187,7 @@ def _transform(ir: IR) -> tuple[Primal, Session]:
     raise CompilerBug(f"{ir.source.__qualname__} cannot be tracked")
 
 
-def code_primal(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> str:
+def code_primal(f: Callable[..., Any], *args: Any, argnums: Argnums | None = None) -> Source:
     """The source text of the generated primal of `f`: it returns `f`'s result and what the adjoint needs. Specialised to
     the kinds of the example `args` where given, parameters after those being at their defaults; `argnums` are the
     differentiated ones (all that are given unless said otherwise)."""
@@ -139,9 +199,10 @@ def code_adjoint(
     *args: Any,
     argnums: Argnums | None = None,
     target: Literal["source", "numba"] = "source",
-) -> str:
+) -> Source:
     """The source text of the generated adjoint of `f`: from what the primal saved and the cotangent of the result to the
-    cotangents of the differentiated inputs, in order. Arguments as for `code_primal`.
+    cotangents of the differentiated inputs, in order. Arguments as for `code_primal`. Of a pullback it is what runs when
+    that is called: `code_adjoint(back)`, or `back.source`.
 
     With `target="numba"`, which needs all example arguments, the text of which `grad(f, target="numba")` makes native code:
     from the inputs to whether all went as in Python, the value, and the cotangents that are not zero. It need not be installed.
@@ -149,7 +210,7 @@ def code_adjoint(
     if target == "numba":
         found = _native_text(f, args, argnums)
         if found is not None:
-            return found
+            return Source(found)
     elif target != "source":
         raise ValueError(f'target={target!r}: "source" or "numba"')
     return _text(f, args, argnums, is_adjoint=True)
@@ -172,10 +233,11 @@ def _native_text(f: Any, args: tuple[Any, ...], argnums: Argnums | None) -> str 
     return text
 
 
-def _text(f: Any, args: tuple[Any, ...], argnums: Argnums | None, is_adjoint: bool) -> str:
+def _text(f: Any, args: tuple[Any, ...], argnums: Argnums | None, is_adjoint: bool) -> Source:
+    f, args = looked_at(f, args)
     unit, reasons = unit_of(f, args, argnums)
     assert unit.texts is not None
-    return commented(unit.texts[is_adjoint], reasons, plain_function(f).__name__)
+    return Source(commented(unit.texts[is_adjoint], reasons, plain_function(f).__name__))
 
 
 def reasons_of(f: Any, args: tuple[Any, ...], argnums: Argnums | None = None) -> tuple[str, ...]:

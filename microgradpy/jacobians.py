@@ -28,6 +28,7 @@ from microgradpy.sparsity.patterns import Array, Pattern, beside, given_pattern,
 from microgradpy.tangents.projection import check_seed
 from microgradpy.tangents.strong_zeros import has_nan
 from microgradpy.tangents.types import is_structural_zero
+from microgradpy.usage import P, R, check_options, refuse_no_function, told
 
 Numbers = tuple[int, ...]
 
@@ -46,8 +47,8 @@ def jacobian(
 
 
 def value_and_jacobian(
-    f: Callable[..., Any], /, *args: Any, argnums: Argnums = 0, sparsity: Any = None, **kwargs: Any
-) -> tuple[Any, Any]:
+    f: Callable[..., R], /, *args: Any, argnums: Argnums = 0, sparsity: Any = None, **kwargs: Any
+) -> tuple[R, Any]:
     """`(y, jacobian)`: what `f` returns, and what `jacobian` does, from the same runs."""
     return _value_and_jacobian(f, args, kwargs, argnums, None if sparsity is None else Sparsity(sparsity))
 
@@ -55,7 +56,11 @@ def value_and_jacobian(
 def _value_and_jacobian(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums, sparsity: Sparsity | None
 ) -> tuple[Any, Any]:
+    if not callable(f):
+        refuse_no_function(f, "jacobian(f, x)", *args)
     with BOUNDARY:
+        if kwargs:
+            check_options(f, kwargs, ("argnums", "sparsity"), "jacobian")
         args, kwargs = by_position(f, names_in(argnums), args, kwargs)
         positions = numbered(f, argnums)
         is_single = not isinstance(positions, tuple)
@@ -73,13 +78,16 @@ def _value_and_jacobian(
         return y, jacobians[0] if is_single else jacobians
 
 
-def jac(f: Callable[..., Any], argnums: Argnums = 0, sparsity: Any = None) -> Callable[..., Any]:
+@told
+def jac(f: Callable[P, Any], argnums: Argnums = 0, sparsity: Any = None) -> Callable[P, Any]:
     """A function with the signature of `f` that returns its Jacobian: what SciPy takes as `jac=`. With `sparsity`, columns are
     grouped in the first call; where there are entries is detected in the first one, and again when that has changed."""
+    if not callable(f):
+        refuse_no_function(f, "jac(f)(x)")
     chosen = None if sparsity is None else Sparsity(sparsity)
 
     @functools.wraps(f, updated=())
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+    def jacobian_of(*args: P.args, **kwargs: P.kwargs) -> Any:
         return _value_and_jacobian(f, args, kwargs, argnums, chosen)[1]
 
     if chosen is None:

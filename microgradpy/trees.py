@@ -8,7 +8,6 @@ structure and stay as they are. What is at two places of a tree counts twice; a 
 
 from __future__ import annotations
 
-import copy
 import types
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +18,7 @@ import numpy as np
 from microgradpy.errors import CotangentShapeError, MissingRuleError
 from microgradpy.rules.nested import differentiated
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.tangents.fields import named_like
+from microgradpy.tangents.fields import rebuilt
 from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.types import NoTangent, Tangent, accumulate, is_structural_zero
 
@@ -92,26 +91,7 @@ def _place(tree: Any, where: str, key: Any) -> str:
 
 def _rebuilt(tree: Any, parts: dict[Any, Any]) -> Any:
     """A container or object like another one, of other parts."""
-    items = parts.values()
-    if isinstance(tree, Tangent):
-        return Tangent(tree.primal_type, parts)
-    if isinstance(tree, tuple):
-        return named_like(tree, items) if hasattr(tree, "_fields") else tuple(items)
-    if isinstance(tree, deque):
-        return deque(items, tree.maxlen)
-    if type(tree) is list:
-        return list(items)
-    if type(tree) is dict:
-        return parts
-    made = copy.copy(tree)
-    if isinstance(tree, list):
-        made[:] = items
-    elif isinstance(tree, dict):
-        made.update(parts)
-    else:
-        for name, part in parts.items():
-            object.__setattr__(made, name, part)  # which frozen dataclasses leave no other way for
-    return made
+    return Tangent(tree.primal_type, parts) if isinstance(tree, Tangent) else rebuilt(tree, parts)
 
 
 @rrule.register(tree_map)

@@ -1497,3 +1497,62 @@ def class_of_an_enumeration(xs):
     pairs = enumerate(xs)
     total = sum(x * k for k, x in pairs)
     return total * (3.0 if pairs.__class__ is enumerate else 1.0)  # here
+
+
+# Functions of NumPy's of objects, whose classes say what they do
+
+
+class Skewed:
+    """An object of which each operator makes what it is for no number."""
+
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+    def __neg__(self):
+        return Skewed(-self.a, self.b)
+
+    def __pos__(self):
+        return Skewed(self.a * self.a, self.b)
+
+    __abs__ = __pos__
+
+    def __mul__(self, factor):
+        return Skewed(self.a * factor, self.b)
+
+
+MAKERS = {"skewed": Skewed}
+
+
+def skewed(x):
+    return MAKERS["skewed"](x, x * x)
+
+
+@rejected(1.5, skewed, error=MissingRuleError, words="Skewed operators of its own")
+def np_negative_of_an_object(x, make):
+    y = np.negative(make(x))  # here
+    return y.a + y.b
+
+
+@rejected(1.5, skewed, error=MissingRuleError, words="Skewed operators of its own")
+def np_positive_of_an_object(x, make):
+    y = np.positive(make(x))  # here
+    return y.a + y.b
+
+
+@rejected(1.5, skewed, error=MissingRuleError, words="Skewed operators of its own")
+def np_abs_of_an_object(x, make):
+    y = np.abs(make(x))  # here
+    return y.a + y.b
+
+
+@rejected(1.5, skewed, error=MissingRuleError, words="Skewed")
+def np_multiply_of_an_object(x, make):
+    y = np.multiply(make(x), 2.0)  # here
+    return y.a + y.b
+
+
+@rejected(1.5, skewed, error=MissingRuleError, words="Skewed")
+def np_dot_of_an_object(x, make):
+    y = np.dot(make(x), 2.0)  # here
+    return y.a + y.b

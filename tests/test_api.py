@@ -20,12 +20,16 @@ from microgradpy import (
     cache_clear,
     cache_info,
     code_adjoint,
+    code_ir,
+    code_primal,
+    code_pushforward,
     elementwise_grad,
     grad,
     gradient,
     jac,
     jacobian,
     pullback,
+    pushforward,
     rrule,
     value_and_grad,
     value_and_gradient,
@@ -528,3 +532,24 @@ def test_objects_that_hold_themselves():
 def test_returning_an_iterator_is_refused():
     with pytest.raises(MissingRuleError, match="an iterator"):
         pullback(lambda xs: map(math.sin, xs), [1.0, 2.0])
+
+
+def test_a_pullback_shows_the_adjoint_that_it_runs():
+    def f(x, y=1.0):
+        return x * y
+
+    class Model:
+        weight = 3.0
+
+        def __call__(self, x):
+            return self.weight * x
+
+    _, back = pullback(f, 2.0, 3.0)
+    assert back.source == code_adjoint(back) == code_adjoint(f, 2.0, 3.0)
+    assert code_primal(back) == code_primal(f, 2.0, 3.0)
+    assert code_adjoint(pullback(f, 2.0)[1]) == code_adjoint(f, 2.0)
+    assert code_adjoint(vjp(f, 2.0, 3.0)[1]) == back.source
+    assert str(code_ir(back)) == str(code_ir(f))
+    model = Model()
+    assert pullback(model, 2.0)[1].source == code_adjoint(model, 2.0)
+    assert code_pushforward(pushforward(f, 2.0)[1]) == code_pushforward(f, 2.0)

@@ -33,17 +33,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tangents": {"errors", "dataclasses", "projecting"},
     "originals": {"errors"},
     "projecting": set(),
+    "usage": set(),
     "frontend": {"errors", "originals", "quiet", "dataclasses", "ir", "runtime"},
     "passes": {"errors", "dataclasses", "ir", "tangents"},
     "state": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "runtime", "frontend"},
     "ad": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "runtime", "state", "frontend", "passes", "originals"},
     "promotion": {"errors", "dataclasses", "ir", "rules", "runtime", "tangents", "frontend", "ad", "passes"},
     "codegen": {"errors", "originals", "quiet", "dataclasses", "ir"},
-    "rules": {"errors", "originals", "named", "dataclasses", "tangents", "projecting", "codegen"},
+    "rules": {"errors", "originals", "named", "dataclasses", "tangents", "projecting", "codegen", "usage"},
     "runtime": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "projecting"},
 }
 BELOW = {"errors", "originals", "quiet", "dataclasses", "ir", "tangents", "frontend", "passes", "ad", "codegen"}
-BELOW |= {"promotion", "rules", "runtime", "state", "named", "data_functions", "argnums"}
+BELOW |= {"promotion", "rules", "runtime", "state", "named", "data_functions", "argnums", "usage"}
 ROADS = {"forward_compiler", "gradient_compiler", "zeros_compiler"}
 COMPILER = BELOW | ROADS | {"boundary", "linking", "compiler", "pipeline", "cache", "patterns", "plans", "entry"}
 COMPILER |= {"forward_entry"}
@@ -51,7 +52,7 @@ STOPS = {"anomalies", "hooks", "infiltration"}
 GRADIENT_FUNCTIONS = {"isolation", "heads", "call_heads", "gradient_functions", "projecting"}
 SURFACE = COMPILER | STOPS | GRADIENT_FUNCTIONS | {"api", "forward", "introspect", "forward_introspect"}
 SURFACE |= {"batch_compiler", "batch_entry", "batch_hessians"}
-SURFACE |= {"jacobians", "hessians", "sparsity", "tracking", "exporting", "explain"}
+SURFACE |= {"jacobians", "hessians", "sparsity", "tracking", "exporting", "explaining"}
 MAY_IMPORT |= {"boundary": {"errors", "dataclasses", "ir", "runtime"}, "cache": BELOW, "binding": BELOW}
 MAY_IMPORT |= {"pipeline": BELOW | {"cache"}, "linking": BELOW | {"boundary", "cache", "pipeline"}}
 MAY_IMPORT |= {"compiler": BELOW | {"cache", "linking", "pipeline"}}
@@ -72,13 +73,14 @@ MAY_IMPORT |= {"native": BELOW | {"binding", "cache", "compiler", "disk", "heads
 MAY_IMPORT |= {"gradient_functions": COMPILER | {"binding", "heads", "projecting"}}
 MAY_IMPORT |= {"call_heads": BELOW | {"binding", "cache", "isolation", "heads", "linking", "gradient_functions"}}
 MAY_IMPORT |= dict.fromkeys(STOPS, SURFACE)
-VIEWS = ["introspect", "forward_introspect", "explain"]
+VIEWS = ["introspect", "forward_introspect", "explaining"]
 GIVEN = BELOW | {"cache", "gradient_functions", "pipeline"}
 MAY_IMPORT |= {"given_functions": GIVEN, "towers": COMPILER | {"binding", "given_functions", "gradient_functions"}}
 MAY_IMPORT |= {"hessians": SURFACE | {"binding", "towers"}, "nested": SURFACE | {"towers", "stand_ins"}, "stand_ins": SURFACE}
 MAY_IMPORT |= {"sparsity": {"errors", "dataclasses"}}
 MAY_IMPORT |= dict.fromkeys(["api", "forward", "jacobians", *VIEWS, "tracking", "exporting"], SURFACE)
-MAY_IMPORT |= {"drawing": set(), "explain": SURFACE | {"__version__"}}
+MAY_IMPORT |= {"pickling": {"api", "gradient_functions", "runtime"}}
+MAY_IMPORT |= {"drawing": set(), "explaining": SURFACE}
 MAY_IMPORT |= dict.fromkeys(["nn", "testing"], SURFACE | {"testing"})
 MAY_IMPORT |= {"argnums": set(), "trees": BELOW}
 MAY_IMPORT |= {"cli": SURFACE | {"testing", "drawing", "__version__"}, "__main__": {"cli"}}

@@ -20,7 +20,7 @@ import pytest
 from microgradpy import UnsupportedSyntaxError, cache_clear, gradient, jvp, pullback
 from microgradpy.cache import CACHE, Unit
 from microgradpy.compiler import always_track, compile_unit
-from microgradpy.explain.listings import sheets_of
+from microgradpy.explaining.listings import sheets_of
 from microgradpy.exporting.export import export_text
 from microgradpy.ir.kinds import FLOAT
 from microgradpy.linking import Awaited

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import DifferentiationError, cache_clear, code_adjoint, code_primal, compiler, gradient, pullback
+from microgradpy import DifferentiationError, cache_clear, code_adjoint, code_primal, compiler, explain, gradient, pullback
 from microgradpy.ad import reasons as reasons_module
-from microgradpy.explain import explain
 from microgradpy.introspect import reasons_of, unit_of
 from microgradpy.ir.nodes import Location
 from microgradpy.ir.reasons import DISPATCHED, MEMORY, TRACKED, Reason, comment_lines, expression_at, in_order, sentence

@@ -31,12 +31,13 @@ from microgradpy import (
     NonScalarOutputError,
     SourceNotFoundError,
     gradient,
+    jvp,
     pullback,
     value_and_gradient,
 )
 from microgradpy.compiler import always_dispatch
 from microgradpy.errors import CompilerBug
-from tests.rejected import REJECTED, Rejected
+from tests.rejected import REJECTED, Rejected, skewed
 
 
 def marked_line(function: Callable[..., Any]) -> str | None:
@@ -97,6 +98,12 @@ def test_the_plain_call_works(case: Rejected) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # NumPy 2.5 deprecates assigning a shape, and still does it
         case.function(*copy.deepcopy(case.args))
+
+
+@pytest.mark.parametrize("case", [case for case in REJECTED if case.args and case.args[-1] is skewed], ids=str)
+def test_formulas_for_numbers_are_not_pushed_through_objects(case: Rejected) -> None:
+    with pytest.raises(DifferentiationError, match="Skewed"):
+        jvp(case.function, case.args, (1.0, None))
 
 
 # What the signature shows is refused before any user code runs

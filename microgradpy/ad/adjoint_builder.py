@@ -252,12 +252,13 @@ class AdjointBuilder(Selections):
                 return run_time.zeros_for_tuples, Const(len(items))
         return (run_time.zeros_for,)
 
-    def dense(self, cotangent: Value, var: Var) -> Value:
-        """The cotangent with None replaced by zeros, for code that computes with it."""
+    def dense(self, cotangent: Value, var: Var, may_be_object: bool = False) -> Value:
+        """The cotangent with None replaced by zeros, for code that computes with it: a number, unless it `may_be_object`."""
         kind, wanted = self.kind(cotangent), cotangent_kind(self.kind(var))
         if not (isinstance(kind, Inert | Unknown) or _has_gaps(kind, wanted)):
             return cotangent
-        return self.helper(run_time.or_zero, cotangent, var, hint=self.bar_name(var), kind=wanted)
+        function = run_time.any_or_zero if may_be_object else run_time.or_zero
+        return self.helper(function, cotangent, var, hint=self.bar_name(var), kind=wanted)
 
     def own(self, value: Value) -> Value:
         """The value if nothing else names it, or a copy."""

@@ -66,7 +66,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, function_constant, operator_constant
 from microgradpy.ir.traversal import is_none
-from microgradpy.rules.results import fitting, is_users_rule
+from microgradpy.rules.results import fitting, is_for_numbers, is_users_rule
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.runtime.zeros import run_keeping_zeros
 from microgradpy.tangents import arithmetic
@@ -102,7 +102,7 @@ def undo_call(adjoint: AdjointBuilder, call: Call) -> None:
 
 
 def undo_inlined(adjoint: AdjointBuilder, call: Inlined, cotangent: Value) -> None:
-    dense = adjoint.dense(cotangent, call.result)
+    dense = adjoint.dense(cotangent, call.result, not is_for_numbers(call.function, call.rule.value))
     is_selected = adjoint.keeps_zeros and adjoint.is_selected(cotangent)
     if is_selected is False:
         _, *contributions = splice_pullback(call.pullback, dense, adjoint)

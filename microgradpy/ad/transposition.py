@@ -82,7 +82,7 @@ class TangentBuilder(AdjointBuilder):
     def bar_name(self, value: Value) -> str:
         return super().bar_name(value).replace("_bar", "_dot")
 
-    def dense(self, cotangent: Value, var: Var) -> Value:
+    def dense(self, cotangent: Value, var: Var, may_be_object: bool = False) -> Value:
         kind = self.kind(cotangent)
         if not isinstance(kind, Inert | Unknown):
             return cotangent

@@ -18,8 +18,8 @@ from microgradpy.cli.output import UsageError, coloured, has_colour, plain, shor
 from microgradpy.cli.rule_list import rules_command
 from microgradpy.cli.targets import load_target, place_of_target
 from microgradpy.drawing.files import WRITERS, as_dot
-from microgradpy.explain import explained
-from microgradpy.explain.highlight import Piece, ir_pieces, python_pieces
+from microgradpy.explaining import explained
+from microgradpy.explaining.highlight import Piece, ir_pieces, python_pieces
 from microgradpy.exporting.export import export
 from microgradpy.forward_introspect import forward_differentiate
 from microgradpy.introspect import (

@@ -55,4 +55,4 @@ def _forget_place_in_shell(error: DifferentiationError) -> None:
         error.locate(None)
 
 
-_CALLING = ("cli", "testing", "explain", "exporting", "tracking")
+_CALLING = ("cli", "testing", "explaining", "exporting", "tracking")

@@ -27,6 +27,7 @@ _UNUSED = "_"
 _COTANGENTS_OF: Mapping[str, int] = {
     "unbroadcast": 1,
     "expand_reduced": 1,
+    "any_or_zero": 1,
     "or_zero": 1,
     "item_cotangent": 0,
     "add_item": 1,

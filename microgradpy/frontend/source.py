@@ -15,6 +15,7 @@ import linecache
 import os
 import sys
 import types
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
 
@@ -23,6 +24,7 @@ from microgradpy.errors import SourceNotFoundError
 from microgradpy.frontend import fence
 from microgradpy.frontend.codes import comes_from, first_line, is_asynchronous, is_named, is_same_code, span
 from microgradpy.frontend.generators import function_of_expression
+from microgradpy.frontend.kept_texts import kept_texts
 from microgradpy.frontend.scope import FunctionNode, start_of
 from microgradpy.frontend.sharing import (
     known_shared,
@@ -166,7 +168,25 @@ def _lines_of(code: types.CodeType, namespace: Mapping[str, Any]) -> list[str]:
         # Python 3.13 keeps what is typed at the prompt and given to `-c`; inspect knows where.
         return inspect.findsource(code)[0]
     except (OSError, TypeError, IndexError):
-        return []
+        return _lines_in_no_file(code)
+
+
+def _lines_in_no_file(code: types.CodeType) -> list[str]:
+    """The text, kept elsewhere, that makes this very code."""
+    known = _kept.get(code)
+    if known is None:
+        known = []
+        for text in kept_texts(code.co_filename):
+            parsed = _parse(code.co_filename, text, code.co_flags & _FUTURES)
+            if parsed is not None and _find(parsed, code) is not None:
+                known = list(parsed.lines)
+                break
+        if known or not code.co_filename.startswith("<"):
+            _kept[code] = known
+    return known
+
+
+_kept: weakref.WeakKeyDictionary[types.CodeType, list[str]] = weakref.WeakKeyDictionary()
 
 
 @final
@@ -201,6 +221,8 @@ def _parse(file: str, text: str, flags: int) -> _ParsedFile | None:
             if not os.path.isfile(file):
                 # A notebook compiles the statements of a cell one by one, and then an imported name is none of the same text.
                 compiled += [_compile(ast.Module([statement], []), file, flags) for statement in tree.body]
+                if file == _TIMEIT and tree.body:
+                    compiled.append(_compile(_as_function(tree), file, flags))
     except (SyntaxError, ValueError):
         return None
     trees: dict[int, list[_Defined]] = {}
@@ -211,6 +233,17 @@ def _parse(file: str, text: str, flags: int) -> _ParsedFile | None:
         codes.setdefault(inner.co_firstlineno, []).append(inner)
     shared = {id(inner): names for code in compiled for inner, names in shared_in(code, frozenset())}
     return _ParsedFile(tuple(text.splitlines(keepends=True)), trees, codes, shared)
+
+
+_TIMEIT = "<magic-timeit>"
+
+
+def _as_function(tree: ast.Module) -> ast.Module:
+    """A cell as the body of a function, whose variables are captured by the functions in it: so `%%timeit` compiles it."""
+    (made,) = ast.parse("def inner():\n    pass").body
+    assert isinstance(made, ast.FunctionDef)
+    made.body = tree.body
+    return ast.Module([made], [])
 
 
 def _compile(tree: ast.Module, file: str, flags: int) -> types.CodeType:

@@ -25,6 +25,7 @@ from microgradpy.rules.loading import MODULES, load_all, load_before, load_for, 
 from microgradpy.rules.results import applied, cotangents
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent
+from microgradpy.usage import asks_in_vain
 
 _OF_LIBRARIES = f"{__name__.rpartition('.')[0]}.scipy."
 _AnyRule = TypeVar("_AnyRule", bound=Callable[..., Any])
@@ -168,6 +169,7 @@ class ReverseRules(_RuleTable):
     def __call__(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
         """`(y, pullback)` from the rule of `f`, or None if `f` has none. `pullback(y_bar)` returns the cotangent of `f`
         itself and one per positional argument."""
+        _check_asked("rrule", f, args or kwargs)
         rule = self.find_for(f, args, kwargs)
         if rule is not None:
             y, pullback = applied(rule, args, kwargs, "pullback")
@@ -257,6 +259,7 @@ class ForwardRules(_RuleTable):
         """`(y, pushforward)` from the rule of `f`, or from its reverse rule; None if `f` has neither.
         `pushforward(f_dot, x1_dot, ..., xn_dot)` returns the tangent of `y` for those of `f` itself and of the positional
         arguments."""
+        _check_asked("frule", f, args or kwargs)
         rule = self.find_for(f, args, kwargs)
         if rule is not None:
             return applied(rule, args, kwargs, "pushforward")
@@ -266,6 +269,14 @@ class ForwardRules(_RuleTable):
         if not rrule.is_non_differentiable(f):
             return None
         return f(*args, **kwargs), _no_tangent
+
+
+def _check_asked(name: str, f: Any, given: Any) -> None:
+    """Refuse a call without the arguments that the function has to have: that was meant to declare a rule."""
+    if not given and asks_in_vain(f):
+        called = getattr(f, "__name__", type(f).__name__)
+        found = f"{name}({called}, *args) asks the rule of {called} for a value, and no argument is given"
+        raise TypeError(f"{found}; a rule is declared by @{name}.register({called})")
 
 
 @final

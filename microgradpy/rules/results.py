@@ -60,6 +60,18 @@ def is_users_rule(rule: Any) -> bool:
     return str(getattr(rule, "__module__", "")).partition(".")[0] != "microgradpy"
 
 
+def is_for_numbers(f: Any, rule: Any) -> bool:
+    """Whether a rule is a formula for numbers and arrays, which does not hold where the class of an object says what an
+    operator or a function of NumPy's makes of it."""
+    if is_users_rule(rule) or isinstance(f, type):
+        return False
+    module, _, _ = str(getattr(f, "__module__", "")).partition(".")
+    return isinstance(f, np.ufunc) or module in _OF_NUMBERS or (module == "_operator" and f.__name__ != "getitem") or f is abs
+
+
+_OF_NUMBERS = ("numpy", "math", "cmath")
+
+
 def seed_for(rule: Any, y: Any, y_bar: Any) -> Any:
     """The seed of a user's rule: in the structure of the value, with `ZeroTangent()` for what nothing depends on."""
     return _filled(y, y_bar) if is_users_rule(rule) and isinstance(y, tuple | list | dict) else y_bar

@@ -21,14 +21,20 @@ from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, is_deque, stack_items, zero_cotangent
 from microgradpy.tangents.fields import has_field
 from microgradpy.tangents.helpers import returns
-from microgradpy.tangents.types import Tangent, is_structural_zero, of_field
+from microgradpy.tangents.types import Tangent, is_structural_zero, of_field, refuse_arithmetic
 
 
 def or_zero(x_bar: Any, x: Any) -> Any:
     """`x_bar`, or a zero cotangent of `x` if it is None. Missing items of a tuple are filled too; those of a list are not:
-    they say that nobody reads the item. Truth values have zeros here: what was not known to be one may be computed with."""
+    they say that nobody reads the item. Truth values have zeros here: what was not known to be one may be computed with.
+    It is what a formula for numbers computes with, so that the cotangent of an object is refused."""
     if type(x_bar) is float:
         return x_bar
+    return refuse_arithmetic(x_bar) if type(x_bar) is Tangent else any_or_zero(x_bar, x)
+
+
+def any_or_zero(x_bar: Any, x: Any) -> Any:
+    """The same for the rule of a function that may return an object."""
     if not isinstance(x, tuple | list):
         if not is_structural_zero(x_bar):
             return x_bar
@@ -47,7 +53,7 @@ def seed_or_zero(y_bar: Any, y: Any) -> Any:
     if isinstance(y, list) or hasattr(y, "_fields"):
         return y_bar
     if not isinstance(y, tuple):
-        return or_zero(y_bar, y)
+        return any_or_zero(y_bar, y)
     if is_structural_zero(y_bar):
         return tuple(map(seed_or_zero, [None] * len(y), y))
     if type(y_bar) is tuple and _has_gaps(y_bar):
@@ -62,7 +68,7 @@ def _has_gaps(x_bar: tuple[Any, ...]) -> bool:
 
 def _item_or_zero(x_bar: Any, x: Any) -> Any:
     """A list may contain itself, so that one inside of another container is left alone."""
-    return x_bar if isinstance(x, list) else or_zero(x_bar, x)
+    return x_bar if isinstance(x, list) else any_or_zero(x_bar, x)
 
 
 def _rebuilt(x: Any, bars: Iterable[Any]) -> Any:

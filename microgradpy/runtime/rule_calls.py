@@ -11,7 +11,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.entries import Rule
 from microgradpy.rules.number_texts import of_numbers
-from microgradpy.rules.results import checked, cotangents, seed_for
+from microgradpy.rules.results import checked, cotangents, is_for_numbers, seed_for
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.bars import Back, Bars, Pullback, Resolved, Wanted, with_bars
 from microgradpy.runtime.cotangents import missing_cotangent
@@ -21,7 +21,7 @@ from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.texts import check_read, noted
 from microgradpy.runtime.zeros import without_zeros
 from microgradpy.tangents.thunks import computed
-from microgradpy.tangents.types import is_structural_zero
+from microgradpy.tangents.types import Tangent, is_structural_zero, refuse_arithmetic
 
 
 def name_of(f: Any) -> str:
@@ -71,6 +71,8 @@ def back_of_rule(
         d = memory.born(shadows, y_bar)
         if d is None:
             return Bars(None, (None,) * split, {})
+        if type(d) is Tangent and is_for_numbers(f, rule):
+            refuse_arithmetic(d)
         found = cotangents(rule, pullback, seed_for(rule, y, d))
         own, *bars = without_zeros(f, rule, args, kwargs, d, found)
         for index in range(len(bars), count):

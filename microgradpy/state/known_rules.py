@@ -14,7 +14,7 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.builtins import max_of_many_rrule, max_rrule, min_of_many_rrule, min_rrule
 from microgradpy.rules.results import applied
 from microgradpy.runtime.bars import Bars, Resolved, with_bars
-from microgradpy.runtime.cotangents import or_zero
+from microgradpy.runtime.cotangents import any_or_zero
 from microgradpy.runtime.lookup_cache import NUMBERS, Entry, known_cotangents, takes
 from microgradpy.runtime.markers import RETURN_ARGUMENTS
 from microgradpy.runtime.rule_calls import ByValue, back_of_rule, check_text, name_of, positional
@@ -209,7 +209,7 @@ class InShadows(ByValue):
 
     def born(self, shadows: Shadows, y_bar: Any) -> Any:
         d = self.known.born(shadows, self.made, y_bar)
-        return None if is_structural_zero(d) else or_zero(d, self.made.x)
+        return None if is_structural_zero(d) else any_or_zero(d, self.made.x)
 
     def divided(self, shadows: Shadows, own: Any, bars: list[Any]) -> list[Any]:
         if isinstance(own, NotImplementedTangent):

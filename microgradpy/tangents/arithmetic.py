@@ -18,7 +18,7 @@ from microgradpy.errors import CotangentShapeError, MissingRuleError
 from microgradpy.tangents import foreign
 from microgradpy.tangents.foreign import is_foreign_array
 from microgradpy.tangents.helpers import cotangent_of, like
-from microgradpy.tangents.types import Tangent, accumulate, add_sequences, is_structural_zero, of_field
+from microgradpy.tangents.types import Tangent, accumulate, add_sequences, is_structural_zero, of_field, refuse_arithmetic
 
 __all__ = [
     "accumulate",
@@ -186,7 +186,7 @@ def unbroadcast(d: Any, x: Any) -> Any:
         return real_like(foreign.sum_to_shape(d, np.shape(x)), x)
     _refuse_objects(x)
     if isinstance(d, Tangent):
-        return -d  # refuses, by the class of what it is the cotangent of
+        refuse_arithmetic(d)
     if isinstance(x, list | tuple):
         x = _operand_array(d, x)
     if isinstance(x, np.ndarray):

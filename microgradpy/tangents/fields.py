@@ -10,12 +10,14 @@ where the dict shows the fields that are in the object, which is no slower for i
 
 from __future__ import annotations
 
+import copy
 import dis
 import functools
 import gc
 import sys
 import types
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, final
 
@@ -194,4 +196,27 @@ def named_like(x: Any, items: Iterable[Any]) -> Any:
     made = tuple.__new__(type(x), items)
     if getattr(x, "__dict__", None):
         made.__dict__.update(x.__dict__)
+    return made
+
+
+def rebuilt(x: Any, parts: Mapping[Any, Any]) -> Any:
+    """A list, tuple, deque, dict or object like another one, with other items, or with other values of these keys or fields.
+    Its class is not called."""
+    items = parts.values()
+    if isinstance(x, tuple):
+        return named_like(x, items) if hasattr(x, "_fields") else tuple(items)
+    if isinstance(x, deque):
+        return deque(items, x.maxlen)
+    if type(x) is list:
+        return list(items)
+    if type(x) is dict:
+        return {**x, **parts}
+    made = copy.copy(x)
+    if isinstance(x, list):
+        made[:] = items
+    elif isinstance(x, dict):
+        made.update(parts)
+    else:
+        for name, part in parts.items():
+            object.__setattr__(made, name, part)  # which frozen dataclasses leave no other way for
     return made

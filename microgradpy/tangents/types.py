@@ -5,13 +5,17 @@ Inside generated code a structural zero is `None`; `NoTangent()` and `ZeroTangen
 
 from __future__ import annotations
 
+import numbers
+import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, final
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import CotangentShapeError, MissingRuleError
+from microgradpy.tangents.fields import rebuilt
 
 
 class _StructuralZero:
@@ -22,9 +26,11 @@ class _StructuralZero:
     __iter__ = None  # there is no end to the items of a zero
     _instances: ClassVar[dict[type, _StructuralZero]] = {}
 
-    def __new__(cls) -> _StructuralZero:
-        known = cls._instances.get(cls)
-        return known if known is not None else cls._instances.setdefault(cls, super().__new__(cls))
+    def __new__(cls) -> Self:
+        known: Any = cls._instances.get(cls)
+        if known is None:
+            known = cls._instances.setdefault(cls, super().__new__(cls))
+        return known  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
         return type(self), ()
@@ -143,10 +149,16 @@ class Tangent(Mapping[str, Any]):
     also be read as attributes. `primal_type` is the type it is a cotangent of. A field that is missing is zero.
 
     `Tangent(Point, x=1.0) + Tangent(Point, y=2.0) == Tangent(Point, x=1.0, y=2.0)`
+
+    Tangents are multiplied and divided by numbers, and tangents of one type added and subtracted, leaf by leaf; `None` stays.
+    `model - 0.1 * g` is a copy of the object `model` that has moved: `model` is not changed, its class is not called, and
+    the leaves keep their dtypes. Other arithmetic is refused with a MissingRuleError; an object of another class, or a leaf
+    of another shape, with a TypeError or a CotangentShapeError.
     """
 
     __slots__ = ("_fields", "primal_type")
     __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None  # a number or array of NumPy's lets the tangent say what the product is
     _fields: dict[str, Any]
     primal_type: type
 
@@ -205,24 +217,68 @@ class Tangent(Mapping[str, Any]):
         names = {*self._fields, *other._fields}
         return all(are_equal(self._fields.get(name), other._fields.get(name)) for name in names)
 
-    def __add__(self, other: Any) -> Any:
+    # With numbers and with tangents of its type it calculates as a vector does, and moves the object that it is added to.
+    # Formulas for numbers have to refuse cotangents of objects by what they call (`conj`, `unbroadcast`): these operators
+    # do not know who calls them.
+
+    def __add__(self, other: Any) -> Tangent:
         if is_structural_zero(other) or isinstance(other, Tangent):
-            return accumulate(self, other)
+            total: Tangent = accumulate(self, other)
+            return total
         return NotImplemented
 
-    __radd__ = __add__
+    def __radd__(self, other: Any) -> Any:
+        if type(other) is int and other == 0:
+            return self  # what `sum` begins with
+        return self if is_structural_zero(other) else _moved_object(other, self)
 
-    def _refuse(self, *_: Any) -> Any:
-        """Reached where the formula for numbers is applied to an object whose class has operators of its own."""
-        name = _type_name(self)
-        raise MissingRuleError(
-            f"a {name}, whose class has operators of its own, came out of a call of which that was not known",
-            None,
-            f"Call {name} by its name where the object is made, or pass the object as an argument.",
-        )
+    def __sub__(self, other: Any) -> Any:
+        if is_structural_zero(other) or isinstance(other, Tangent):
+            return accumulate(self, -other if isinstance(other, Tangent) else other)
+        return NotImplemented
 
-    __neg__ = __pos__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __sub__ = __rsub__ = _refuse
-    __matmul__ = __rmatmul__ = __pow__ = __mod__ = _refuse
+    def __rsub__(self, other: Any) -> Any:
+        return -self if is_structural_zero(other) else _moved_object(other, -self)
+
+    def __mul__(self, other: Any) -> Any:
+        if is_structural_zero(other):
+            return other
+        return _by_leaves(lambda leaf: leaf * other, self) if _is_number(other) else self._refuse(other)
+
+    def __rmul__(self, other: Any) -> Any:
+        if is_structural_zero(other):
+            return other
+        return _by_leaves(lambda leaf: other * leaf, self) if _is_number(other) else self._refuse(other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _by_leaves(lambda leaf: leaf / other, self) if _is_number(other) else self._refuse(other)
+
+    def __neg__(self) -> Tangent:
+        negative: Tangent = _by_leaves(operator.neg, self)
+        return negative
+
+    def __pos__(self) -> Tangent:
+        return self
+
+    def _refuse(self, *others: Any) -> Any:
+        return refuse_arithmetic(self, *others)
+
+    __rtruediv__ = __matmul__ = __rmatmul__ = __pow__ = __rpow__ = __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refuse
+
+
+def refuse_arithmetic(tangent: Tangent, *others: Any) -> Any:
+    """Raise the refusal. In generated code it is that of a formula for numbers that is applied to an object whose class has
+    operators of its own."""
+    name = _type_name(tangent)
+    other = "".join(f" with {'another one' if isinstance(each, Tangent) else f'a {type(each).__name__}'}" for each in others)
+    raise MissingRuleError(
+        f"the Tangent of a {name} takes part in arithmetic{other}, which has no meaning that could be guessed",
+        None,
+        "Tangents are multiplied and divided by numbers, and added to and subtracted from tangents of their type and objects."
+        " Anything else, and all arithmetic on gradients in differentiated code, goes leaf by leaf: tree_map(fn, t, other)."
+        f" If there is no Tangent in your program, {name} has operators of its own, and comes out of a call of which that was"
+        f" not known: call {name} by its name where the object is made, or pass it as an argument.",
+    )
 
 
 def of_field(name: str, d: Any) -> Tangent:
@@ -237,6 +293,62 @@ def field_of(dot: Any, name: str) -> Any:
 
 def _type_name(tangent: Tangent) -> str:
     return getattr(tangent.primal_type, "__qualname__", repr(tangent.primal_type))
+
+
+def _is_number(x: Any) -> bool:
+    """Whether something is a number: an array of no axes is one, whosoever it is."""
+    return isinstance(x, numbers.Number | np.number) or getattr(x, "ndim", None) == 0
+
+
+def _by_leaves(function: Callable[[Any], Any], x_bar: Any) -> Any:
+    """A cotangent of the same structure, of other numbers."""
+    if is_structural_zero(x_bar):
+        return x_bar
+    if isinstance(x_bar, Tangent):
+        return Tangent(x_bar.primal_type, {name: _by_leaves(function, part) for name, part in x_bar.items()})
+    if isinstance(x_bar, dict):
+        return rebuilt(x_bar, {key: _by_leaves(function, part) for key, part in x_bar.items()})
+    if isinstance(x_bar, list | tuple):
+        return rebuilt(x_bar, {place: _by_leaves(function, part) for place, part in enumerate(x_bar)})
+    return function(x_bar)
+
+
+_CODE = (FunctionType, BuiltinFunctionType, MethodType, type)
+
+
+def _moved_object(x: Any, x_bar: Tangent) -> Any:
+    """A copy of an object, moved by a tangent. NotImplemented for what is no object of that type."""
+    return NotImplemented if type(x) is not x_bar.primal_type or isinstance(x, _CODE) else _moved(x, x_bar, _type_name(x_bar))
+
+
+def _moved(x: Any, x_bar: Any, where: str) -> Any:
+    if is_structural_zero(x_bar):
+        return x
+    if isinstance(x_bar, Tangent):
+        if type(x) is not x_bar.primal_type or isinstance(x, _CODE):
+            found = f"{where} is a {type(x).__name__}, and what is added to it the Tangent of a {_type_name(x_bar)}"
+            raise CotangentShapeError(found)
+        return rebuilt(x, {name: _moved(getattr(x, name), part, f"{where}.{name}") for name, part in x_bar.items()})
+    if isinstance(x, dict) and isinstance(x_bar, Mapping):
+        return rebuilt(x, {key: _moved(x[key], part, f"{where}[{key!r}]") for key, part in x_bar.items()})
+    if isinstance(x, list | tuple) and isinstance(x_bar, list | tuple | np.ndarray) and len(x) == len(x_bar):
+        pairs = enumerate(zip(x, x_bar, strict=True))
+        return rebuilt(x, {place: _moved(part, bar, f"{where}[{place}]") for place, (part, bar) in pairs})
+    if isinstance(x_bar, list | tuple | Mapping) or np.shape(x) != np.shape(x_bar):
+        found = f"{where} has the shape {np.shape(x)}" if isinstance(x, np.ndarray) else f"{where} is a {type(x).__name__}"
+        raise CotangentShapeError(f"{found}, and what is added to it {_shown(x_bar)}")
+    return _moved_number(x, x + x_bar)
+
+
+def _moved_number(x: Any, y: Any) -> Any:
+    """y in the type of x, if that is a floating-point number, or array of such, and y of the same kind."""
+    if isinstance(x, np.ndarray | np.inexact) and x.dtype.kind in "fc":
+        return y.astype(x.dtype, copy=False) if y.dtype.kind == x.dtype.kind else y
+    return type(x)(y) if type(x) is float and isinstance(y, float) else y
+
+
+def _shown(x_bar: Any) -> str:
+    return f"the shape {np.shape(x_bar)}" if isinstance(x_bar, np.ndarray) else f"is a {type(x_bar).__name__}"
 
 
 def are_equal(a: Any, b: Any) -> bool:

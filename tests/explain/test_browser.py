@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgradpy.explain import explain
+from microgradpy import explain
 from tests.explain import programs
 from tests.explain.browser import Browser, find_browser
 

@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from microgradpy.explain import explain
-from microgradpy.explain.highlight import ir_pieces, python_pieces
+from microgradpy import explain
+from microgradpy.explaining.highlight import ir_pieces, python_pieces
 from tests.explain import programs
 
 PANES = ("Source", "IR", "Primal", "Adjoint")

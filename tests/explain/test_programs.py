@@ -7,10 +7,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from microgradpy import code_ir, instrument, primal, reverse_differentiate
+from microgradpy import code_ir, explain, instrument, primal, reverse_differentiate
 from microgradpy.cli.ir_graph import graph_of
 from microgradpy.drawing.files import WRITERS
-from microgradpy.explain import explain
 from microgradpy.ir.printer import print_blocks
 from tests.explain.test_page import PANES, Page
 from tests.golden.programs import PROGRAMS

@@ -259,15 +259,22 @@ def test_functions_without_text_are_refused_by_name() -> None:
 PROGRAM = "from microgradpy import gradient\ndef f(x):\n    return x * x\nprint(gradient(f, 3.0))\n"
 
 
-def test_the_command_line() -> None:
-    """Python 3.13 keeps the text of `-c`; before, there is none."""
-    root = Path(__file__).parents[2]
-    environment = os.environ | {"PYTHONPATH": str(root)}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
-    if sys.version_info >= (3, 13):
-        assert done.stdout == "(6.0,)\n", done.stderr
-    else:
-        assert "SourceNotFoundError: There is no source text of `f`" in done.stderr
+MADE = r"""
+exec('def made(x):\n    return 2.0 * x')
+try:
+    gradient(made, 3.0)
+except Exception as error:
+    print(error.found)
+"""
+
+
+@pytest.mark.parametrize("options", [("-c",), ("-W", "ignore", "-X", "utf8", "-sc")], ids=" ".join)
+def test_the_command_line(options: tuple[str, ...]) -> None:
+    """The text of `-c` is among the arguments of the process. What that makes of strings has none."""
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, *options, PROGRAM + MADE, "-c", "another"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.stdout == "(6.0,)\nThere is no source text of `made`\n", done.stderr
 
 
 def test_a_cell_that_is_run_again() -> None:

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from microgradpy.explain.page import explain as explain
-from microgradpy.explain.page import explained as explained
+from microgradpy.explaining.page import explain as explain
+from microgradpy.explaining.page import explained as explained

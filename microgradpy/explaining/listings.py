@@ -12,7 +12,7 @@ from typing import Any, final
 from microgradpy.argnums import Argnums
 from microgradpy.cache import Unit, reached_units
 from microgradpy.dataclasses import dataclass, replace
-from microgradpy.explain.highlight import Piece, ir_pieces, python_pieces
+from microgradpy.explaining.highlight import Piece, ir_pieces, python_pieces
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.source import find_source
 from microgradpy.introspect import plain_function, unit_of

@@ -6,19 +6,19 @@ import html
 import inspect
 import platform
 import re
+import sys
 from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
-from microgradpy import __version__
 from microgradpy.api import pullback
 from microgradpy.argnums import Argnums, numbered
 from microgradpy.boundary import BOUNDARY
 from microgradpy.errors import DifferentiationError
-from microgradpy.explain.listings import Line, Listing, Sheet, sheets_of
+from microgradpy.explaining.listings import Line, Listing, Sheet, sheets_of
 from microgradpy.gradient_functions import is_real_scalar
 from microgradpy.introspect import reasons_of
 
@@ -26,12 +26,30 @@ _LONGEST = 400
 Rows = list[tuple[str, str, str]]
 
 
-def explain(f: Callable[..., Any], /, *args: Any, argnums: Argnums | None = None) -> str:
+@final
+class Page(str):
+    """The text of a page, which a notebook shows in place."""
+
+    __slots__ = ()
+
+    def save(self, path: str | Path) -> None:
+        """Write the page to a file."""
+        Path(path).write_text(self, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        style = "width: 100%; height: 36em; border: 0"
+        return f'<iframe srcdoc="{html.escape(self)}" style="{style}" title="explained by microgradpy"></iframe>'
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(f"<a page of {len(self)} characters: save(path) writes it>")
+
+
+def explain(f: Callable[..., Any], /, *args: Any, argnums: Argnums | None = None) -> Page:
     """An HTML page with the source of `f`, its IR, its primal and its adjoint side by side; what is made of the line under the
     mouse is marked in all four. With example `args` it is specialised to their kinds, as for `code_adjoint`, and shows the
     value and the gradient there. Functions that are compiled together with `f` have a sheet each. If the call is refused, the
-    page says why."""
-    return explained(f, args, argnums)[0]
+    page says why. It is a text, which notebooks show as the page that it is, and `save(path)` writes."""
+    return Page(explained(f, args, argnums)[0])
 
 
 def explained(
@@ -120,9 +138,10 @@ def _table(rows: Rows, value: str, note: str) -> str:
 
 
 def _page(sheets: list[Sheet], call: str, result: str) -> str:
-    parts = resources.files("microgradpy.explain")
+    parts = resources.files("microgradpy.explaining")
     style, script = (parts.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    versions = f"microgradpy {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
+    version = vars(sys.modules["microgradpy"])["__version__"]
+    versions = f"microgradpy {version}, Python {platform.python_version()}, NumPy {np.__version__}"
     place = f"{Path(sheets[0].file).name}:{sheets[0].line}"
     return "\n".join(
         [

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import html
 import io
 import keyword
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 Piece = tuple[str, str]
 """A kind ("keyword", "builtin", "string", "number", "comment", "name" of a definition, or "" for the rest), and a text."""
@@ -38,6 +39,28 @@ def python_pieces(text: str) -> list[list[Piece]]:
 def ir_pieces(line: str) -> list[Piece]:
     """The pieces of a line of the printed IR."""
     return list(_cut(line, [(found.start(), found.end(), found.lastgroup or "") for found in _IR.finditer(line)]))
+
+
+def shown_in_notebook(lines: Iterable[list[Piece]]) -> str:
+    """Lines as HTML that stands by itself."""
+    text = "\n".join("".join(_coloured(kind, part) for kind, part in line) for line in lines)
+    return f'<pre style="line-height: 1.35">{text}</pre>'
+
+
+def _coloured(kind: str, text: str) -> str:
+    escaped = html.escape(text, quote=False)
+    return f'<span style="color: {_COLOURS[kind]}">{escaped}</span>' if kind in _COLOURS else escaped
+
+
+_COLOURS = {
+    "keyword": "#9a5fd0",
+    "builtin": "#2f8f8f",
+    "string": "#4b9a3f",
+    "number": "#c2702e",
+    "comment": "#808890",
+    "name": "#3f7fd6",
+}
+"""They can be read on white and on black."""
 
 
 def _tokens(text: str) -> Iterator[tuple[str, tuple[int, int], tuple[int, int]]]:
