@@ -1520,6 +1520,12 @@ class Skewed:
     def __mul__(self, factor):
         return Skewed(self.a * factor, self.b)
 
+    def __floordiv__(self, factor):
+        return Skewed(self.a / factor, 3.0 * self.b)
+
+    def rint(self):
+        return Skewed(5.0 * self.a, self.b)
+
 
 MAKERS = {"skewed": Skewed}
 
@@ -1543,6 +1549,18 @@ def np_positive_of_an_object(x, make):
 @rejected(1.5, skewed, error=MissingRuleError, words="Skewed operators of its own")
 def np_abs_of_an_object(x, make):
     y = np.abs(make(x))  # here
+    return y.a + y.b
+
+
+@rejected(1.5, skewed, error=MissingRuleError, words="np.floor_divide of an object, of which its class Skewed says what it is")
+def np_floor_divide_of_an_object(x, make):
+    y = np.floor_divide(make(x), 2.0)  # here
+    return y.a + y.b
+
+
+@rejected(1.5, skewed, error=MissingRuleError, words="np.rint of an object")
+def np_rint_of_an_object(x, make):
+    y = np.rint(make(x))  # here
     return y.a + y.b
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.ir.kinds import Array, Kind, Scalar, is_numeric
+from microgradpy.ir.kinds import Array, Kind, Scalar, Unknown, is_numeric
 from microgradpy.ir.nodes import Const, Op
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.rules.results import asks_objects
 from microgradpy.runtime.array_calls import stands_for_text
 
 _VIEWS = frozenset({
@@ -45,6 +46,15 @@ def is_fresh(function: Any) -> bool:
     if owner is not None and owner.__module__.partition(".")[0] in ("numpy", "builtins"):
         return True
     return rrule.covers(function) and not isinstance(function, type)
+
+
+def is_asked_of_objects(function: Any, kinds: tuple[Kind, ...]) -> bool:
+    """Whether a function without derivative may be given objects, and give what these make of themselves."""
+    try:
+        is_one = is_non_differentiable(function) and asks_objects(function)
+    except TypeError:
+        return False
+    return is_one and any(isinstance(kind, Unknown) for kind in kinds)
 
 
 def is_view(function: Any) -> bool:

@@ -35,7 +35,7 @@ from microgradpy.ad.given_code import answers, runs_given_code
 from microgradpy.ad.hidden_calls import lower_asked, lower_items
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.keys import check_keys_of, dict_with_keys
-from microgradpy.ad.known_functions import makes_texts
+from microgradpy.ad.known_functions import is_asked_of_objects, makes_texts
 from microgradpy.ad.memory_mode import is_flat
 from microgradpy.ad.nested_calls import defined
 from microgradpy.ad.own_signs import with_own_sign
@@ -284,7 +284,9 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         return
     if kind == UNASSIGNED or (function is sum and kinds == (NOTHING_YET,)):
         primal.plain(op, kind=kind)  # never reached, or of nothing, as far as is known
-    elif asks_a_class(primal, function, arguments, keywords):
+    elif asks_a_class(primal, function, arguments, keywords) or (
+        primal.any_active(arguments, keywords) and is_asked_of_objects(function, given_kinds)
+    ):
         dispatch(primal, op, callee, arguments, keywords)
     elif not primal.any_active(arguments, keywords):
         _call_inactive(primal, op, callee, kind, given_kinds)

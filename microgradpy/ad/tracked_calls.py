@@ -26,7 +26,7 @@ from microgradpy.ad.differentiated_calls import (
 )
 from microgradpy.ad.found_rules import find_rule
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
-from microgradpy.ad.known_functions import is_view, makes_texts
+from microgradpy.ad.known_functions import is_asked_of_objects, is_view, makes_texts
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ad.primal_structure import check_slice, check_stored
 from microgradpy.dataclasses import replace
@@ -185,6 +185,7 @@ def _inactive_kind(primal: PrimalBuilder, callee: Const, arguments: tuple[Value,
 
 def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
     function = callee.value
+    is_asked = is_asked_of_objects(function, tuple(map(primal.kind, given_values(arguments, keywords))))
     kinds = tuple(map(primal.kind, arguments))
     kind = primal.kind_of_call(callee, arguments, keywords)
     if is_write(function, arguments, keywords):
@@ -203,10 +204,10 @@ def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value
             result = primal.of(op.result)
             assert isinstance(result, Var)
             primal.know(result, kinds[0])
-    elif carries_nothing(kind) or (is_non_differentiable(function) and not rrule.is_typed(function)):
+    elif carries_nothing(kind) or (is_non_differentiable(function) and not (rrule.is_typed(function) or is_asked)):
         gives_class = primal.services.is_users and _gives_class(function, kinds)
         primal.plain(op, kind=UNKNOWN if gives_class else kind, active=gives_class)
-    elif not rrule.has(function):
+    elif not (rrule.has(function) or is_asked):
         call_function(primal, op, callee, arguments, keywords)
     elif not (is_numeric_call(primal, given_values(arguments, keywords)) and _inlined(primal, op, callee)):
         dispatch(primal, op, callee, arguments, keywords)

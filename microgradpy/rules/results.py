@@ -3,6 +3,7 @@ it is and what is expected of it."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -70,6 +71,28 @@ def is_for_numbers(f: Any, rule: Any) -> bool:
 
 
 _OF_NUMBERS = ("numpy", "math", "cmath")
+
+
+@functools.cache
+def asks_objects(f: Any) -> bool:
+    """Whether a function of NumPy's without derivative gives what objects make of themselves: `np.floor_divide(x, 2)` of an
+    object with `__floordiv__`."""
+    return (isinstance(f, np.ufunc) and any(types.endswith("O") for types in f.types)) or f in (np.round, np.around, np.fix)
+
+
+def check_no_object(f: Any, y: Any) -> None:
+    """Refuse an object as the value of a function without derivative: what is in it may have one."""
+    if isinstance(y, float | int | np.generic) or not asks_objects(f):
+        return
+    items = y.ravel().tolist() if type(y) is np.ndarray and y.dtype == object else [y]
+    for item in items:
+        if not isinstance(item, _INERT) and not hasattr(type(item), "__array_ufunc__"):
+            name = getattr(f, "__name__", f)
+            found = f"np.{name} of an object, of which its class {type(item).__name__} says what it is"
+            raise MissingRuleError(found, None, "Call the method or operator of the object instead.")
+
+
+_INERT = (int, float, complex, np.generic, np.ndarray, str, tuple, type(None))
 
 
 def seed_for(rule: Any, y: Any, y_bar: Any) -> Any:

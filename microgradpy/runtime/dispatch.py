@@ -20,7 +20,7 @@ from microgradpy.rules.entries import Rule
 from microgradpy.rules.loading import load_optional
 from microgradpy.rules.nested import definition
 from microgradpy.rules.registry import is_non_differentiable, rrule
-from microgradpy.rules.results import applied
+from microgradpy.rules.results import applied, check_no_object
 from microgradpy.runtime.activity import may_be_active as may_be_active
 from microgradpy.runtime.activity import value_kind as value_kind
 from microgradpy.runtime.array_calls import unbound_method
@@ -158,8 +158,10 @@ class Dispatcher(Resolve):
 
     def without_derivative(self, version: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
         """A call of a function that is declared to have no derivative."""
+        y = call_as_user(f, args, kwargs)
+        check_no_object(f, y)
         self.rules.note(version, f, args, kwargs, None)
-        return noted(call_as_user(f, args, kwargs), (*args, *kwargs.values())), nothing(len(args))
+        return noted(y, (*args, *kwargs.values())), nothing(len(args))
 
     def note(self, version: int, f: Any) -> None:
         """Note of a callee what is known while the rules have this version: that it has none."""

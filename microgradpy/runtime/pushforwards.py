@@ -21,7 +21,7 @@ from microgradpy.rules.linearity import keeps_linear, linear_arguments
 from microgradpy.rules.loading import load_optional
 from microgradpy.rules.nested import MAKERS, bars_of_call, definition, one_level_higher, values_of_call
 from microgradpy.rules.registry import ForwardRule, frule, is_non_differentiable, rrule
-from microgradpy.rules.results import applied, checked, cotangents, is_users_rule, seed_for
+from microgradpy.rules.results import applied, check_no_object, checked, cotangents, is_users_rule, seed_for
 from microgradpy.rules.selections import may_be_infinite
 from microgradpy.runtime import dispatch, tangents
 from microgradpy.runtime.array_calls import unbound_method
@@ -212,7 +212,9 @@ def _of_owner(f_dot: Any) -> Any:
 def _by_reverse_rule(f: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]) -> tuple[Any, Any] | None:
     """By the transpose of the pullback, if there is a rule."""
     if is_non_differentiable(f):
-        return call_as_user(f, args, kwargs), None
+        y = call_as_user(f, args, kwargs)
+        check_no_object(f, y)
+        return y, None
     reverse = rrule.find_for(f, args, kwargs)
     if reverse is None:
         return None

@@ -24,6 +24,7 @@ from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
 from microgradpy.rules.entries import Rule, hashes_itself
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.rules.results import check_no_object
 from microgradpy.runtime.array_calls import unbound_method
 from microgradpy.runtime.bars import Back, Bars, Entry, Resolve, Resolved, Wanted, nothing, with_bars
 from microgradpy.runtime.dispatch import Dispatcher, bound_back, refuse_active
@@ -169,6 +170,7 @@ class TrackingDispatcher(Dispatcher):
 
     def without_derivative(self, version: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
         y = detached(f, *args, **kwargs) if may_return_arguments(f) else f(*args, **kwargs)
+        check_no_object(f, y)
         if not may_return_arguments(f):
             self.rules.note(version, f, args, kwargs, None)
         return noted(y, (*args, *kwargs.values())), nothing(len(args))
