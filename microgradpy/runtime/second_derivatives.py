@@ -51,7 +51,7 @@ def pushed_rrule(f: Any, f_dot: Any, args: Parts, dots: Dots, kwargs: dict[str, 
 
     def pushed_pullback(bars: Any) -> Parts:
         if rule is None:
-            (f_bar, _, x_bars, named), (f_dot_bar, _, dot_bars, _) = bars_of_values(1, before, bars) or _NOTHING
+            (f_bar, _, x_bars, named), (f_dot_bar, _, dot_bars, _) = bars_of_values(1, None, before, bars) or _NOTHING
             return NoTangent(), f_bar, f_dot_bar, x_bars, dot_bars, named
         x_bars, dot_bars = second_bars(f, rule, name_of(f), args, dots, kwargs, y, bars)
         return NoTangent(), NoTangent(), NoTangent(), x_bars, dot_bars, NoTangent()
@@ -73,7 +73,7 @@ def pushed_packed_rrule(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, k
 
     def pushed_packed_pullback(bars: Any) -> Parts:
         if rule is None:
-            (f_bar, _, x_bars, named), (f_dot_bar, _, dot_bars, own) = bars_of_values(1, before, bars) or _NOTHING
+            (f_bar, _, x_bars, named), (f_dot_bar, _, dot_bars, own) = bars_of_values(1, None, before, bars) or _NOTHING
             return NoTangent(), f_bar, f_dot_bar, x_bars, named, dot_bars, own
         if named_dots is not None:
             raise _without_second(f)

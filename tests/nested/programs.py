@@ -376,6 +376,41 @@ def of_a_jacobian_of_a_gradient(m):
     return np.sum(jacobian(lambda q: grad(energy, 1)(q, v, m), v * 2.0) ** 2)
 
 
+def summed_powers(x):
+    powers = [1.0, x]
+    powers.append(x * powers[-1])
+    powers[0] = math.sin(x)
+    return sum(powers)
+
+
+@at(1.3)
+def of_a_call_that_was_still(x):
+    """In the second order it was one of what watches calls, whose text was differentiated."""
+    return grad(lambda t, k: t**2 * summed_powers(k))(x, x * 0.5)
+
+
+@at(1.3)
+def of_a_list_that_was_still(x):
+    """It grows, so that its last item is another one later; of what nothing was active in nobody counted from the front."""
+
+    def f(t, k):
+        powers = [1.0, k]
+        for _ in range(3):
+            powers.append(k * powers[-1])
+        return t**2 * powers[-1]
+
+    return grad(f)(0.7, x)
+
+
+def first_of(a, b):
+    return a
+
+
+@at(1.3)
+def of_a_call_whose_value_was_still(x):
+    return grad(lambda t, k: t**2 * first_of(k, t))(x, x**2)
+
+
 # Pullbacks and pushforwards
 
 
