@@ -534,7 +534,7 @@ def _read_item(primal: PrimalBuilder, op: Op, arguments: tuple[Value, ...], kind
 
 
 def _read_growing(primal: PrimalBuilder, op: Op) -> None:
-    """An item of a list that may be longer when the adjoint runs. Where nothing differentiated is in the list, something may be in
+    """An item of a list that may be longer when the adjoint runs. If nothing in it is differentiated, something may be in
     the order above."""
     (items, index), _ = primal.inputs(op)
     kind = result_kind(operator.getitem, (primal.kind(items), primal.kind(index)), (items, index), {})

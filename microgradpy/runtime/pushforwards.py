@@ -484,9 +484,17 @@ def by_pairing(y: Any, values: tuple[Any, ...], back: Back, dots: Dots) -> Any:
 
     def pair(y_bar: Any) -> float:
         bars = _asked(back, y_bar)
-        return sum(map(pairing, map(_in_structure, values, (bars.function, *bars.arguments)), dots), 0.0)
+        moving = map(_of_moving, (bars.function, *bars.arguments), dots)
+        return sum(map(pairing, map(_in_structure, values, moving), dots), 0.0)
 
     return tangent_by_pairing(y, pair)
+
+
+def _of_moving(bar: Any, dot: Any) -> Any:
+    """A cotangent without the parts of what does not move, which a rule need not have worked out."""
+    if is_structural_zero(dot):
+        return None
+    return tuple(map(_of_moving, bar, dot)) if type(bar) is type(dot) is tuple and len(bar) == len(dot) else bar
 
 
 def _asked(back: Back, y_bar: Any) -> Bars:

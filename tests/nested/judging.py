@@ -157,9 +157,13 @@ def defect_at(f: Callable[..., Any], point: Point, number: int = 0) -> str | Non
 
 
 def program_of(number: int) -> RandomProgram:
-    """The program of that number: short, but for one in eight, as the long ones take several times as long and are seldom wrong
-    where no short one is."""
-    return random_program(number, is_short=number % 8 != 0)
+    """The program of that number: short, but for one in eight. Long ones take several times as long to judge, a few of them, with
+    `finally` inside of `finally`, a hundred times."""
+    found = random_program(number, is_short=number % 8 != 0)
+    return found if len(found.source.splitlines()) <= _MOST_LINES else random_program(number, is_short=True)
+
+
+_MOST_LINES = 120
 
 
 def judge(program: RandomProgram) -> SecondOrder:
