@@ -9,6 +9,7 @@ pullback gives, times x_dot: so the text of the rule is differentiated (`rules.s
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from typing import Any
 
@@ -24,7 +25,9 @@ from microgradpy.runtime.dispatch import NESTED
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.pushforwards import Dots, is_plain_value, pushed, pushed_by_rule, pushed_packed, seed_of
 from microgradpy.runtime.rule_calls import name_of
+from microgradpy.runtime.special_methods import IMMUTABLE, IN_PLACE
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.projection import zeros_for
 from microgradpy.tangents.types import NoTangent, NotImplementedTangent, accumulate, is_structural_zero
 
 Parts = tuple[Any, ...]
@@ -45,9 +48,11 @@ def pushed_by_rule_rrule(f: Any, rule: Rule, name: str, args: Parts, dots: Dots,
 @rrule.register(pushed)
 def pushed_rrule(f: Any, f_dot: Any, args: Parts, dots: Dots, kwargs: dict[str, Any]) -> Any:
     """By the text of the rule of what is called; of a function that has none by its own text, which is run once more."""
-    rule = rule_of(f, f_dot, args, kwargs)
-    before = as_it_is(1, ((f, None, args, kwargs), (f_dot, None, dots, None))) if rule is None else None
+    before = as_it_is(1, ((f, None, args, kwargs), (f_dot, None, dots, None))) if has_text(f) else None
     y, y_dot = pushed(f, f_dot, args, dots, kwargs)
+    if zeros_for(y) is None:  # of a comparison
+        return (y, y_dot), lambda _: (NoTangent(),) * 6
+    rule = rule_of(f, f_dot, args, kwargs)
 
     def pushed_pullback(bars: Any) -> Parts:
         if rule is None:
@@ -84,6 +89,7 @@ def pushed_packed_rrule(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, k
 
 
 _X, _DOT = np.array([0.5, 1.5]), np.array([1.0, -0.5])
+example(pushed, operator.itruediv, None, (2.0, 0.5), (1.0, 0.3), {})
 examples(pushed, (np.sin, None, (_X,), (_DOT,), {}), (np.prod, None, (_X,), (_DOT,), {}))
 example(pushed, np.maximum, None, (_X, 1.2), (_DOT, 0.5), {})
 example(pushed_packed, np.maximum, None, (_X, 1.2), {}, (_DOT, 0.5), None)
@@ -101,6 +107,8 @@ def rule_of(f: Any, f_dot: Any, args: Parts, kwargs: dict[str, Any]) -> Rule | N
     callee or an argument may have methods of its own that are meant."""
     if has_text(f):
         return None
+    if args and isinstance(f, types.BuiltinFunctionType) and f in IN_PLACE and isinstance(args[0], IMMUTABLE):
+        f = IN_PLACE[f][1]
     rule: Rule | None = rrule.find_for(f, args, kwargs)
     is_of_scipy = isinstance(f, types.FunctionType) and str(f.__module__).partition(".")[0] == "scipy"
     is_meant = is_of_scipy or all(map(is_plain_value, args))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from microgradpy import (
     Tangent,
+    checkpointed,
     diaghessian,
     elementwise_grad,
     frule_via_ad,
@@ -409,6 +411,39 @@ def first_of(a, b):
 @at(1.3)
 def of_a_call_whose_value_was_still(x):
     return grad(lambda t, k: t**2 * first_of(k, t))(x, x**2)
+
+
+# Functions without source, and those that are called again
+
+
+@at(0.7)
+def of_functions_of_libraries(x):
+    powers = partial(math.pow, 1.5)
+    return grad(math.sin)(x) * grad(grad(math.cos))(x) + gradient(powers, x)[0] * jvp(math.exp, (x,), (x,))[1]
+
+
+@at(ARRAY)
+def of_functions_of_arrays(x):
+    (g,) = gradient(np.linalg.norm, x, ord=3)
+    return np.sum(g**2 * x) + grad(np.linalg.norm)(x)[0]
+
+
+@at(0.7)
+def of_calls_that_are_made_again(x):
+    wave = checkpointed(lambda t: math.sin(t) * x)
+    return grad(wave)(x) * grad(lambda t: wave(t) ** 2)(x)
+
+
+def caught(x):
+    """A power by a constant, of which the rule does not say how it depends on that, and what is caught."""
+    y = x
+    try:
+        with nullcontext(0.5) as w:
+            y = math.sqrt(1.0 + (y * w) ** 2)
+        x = math.sqrt(-0.4 - y)
+    except Exception:
+        x = y * y
+    return x * y
 
 
 # Pullbacks and pushforwards

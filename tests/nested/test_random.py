@@ -21,6 +21,15 @@ def test_no_combination_is_wrong(batch: range) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("number", [60015, 70037, 70041, 70056, 70058])
+def test_what_was_wrong_or_refused(number: int) -> None:
+    """The length of an array that a handler did not know, calls that were taken for writes, comparisons and `-=` of numbers of
+    unknown kind, a missing derivative that a program caught."""
+    judged = judge(program_of(number))
+    assert judged.defect is None
+    assert all(judged.fates[name, "right"] for name in ALL if name != "forward_over_forward")
+
+
 def test_most_have_all_combinations() -> None:
     fates = sum((judge(program_of(number)).fates for number in range(4)), Counter[tuple[str, str]]())
     for name in ALL:
