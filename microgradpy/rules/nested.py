@@ -194,6 +194,11 @@ _without_rules: dict[Any, FunctionType] = {}
 """Twins of helpers, in which the compiler finds no rule."""
 
 
+SECOND_BY_CALLS: dict[Any, Callable[..., Any]] = {}
+"""Functions that are given functions, with what gives their value with its tangent, and the pullback of both, by those of the
+calls that they make: `second(of_call, args, dots)`, where `of_call(f, f_dot, args, dots, kwargs)` does so for one of these."""
+
+
 # Pullbacks
 
 

@@ -95,7 +95,7 @@ def _is_given_text(steps: list[dis.Instruction], number: int) -> bool:
 
 
 def _is_call(step: dis.Instruction, before: dis.Instruction) -> bool:
-    """Whether an instruction calls what is below its arguments. Where there are two, the first one takes these off the stack."""
+    """Whether an instruction calls what is below its arguments. Where there are two, the first takes these off the stack."""
     return step.opname == "PRECALL" or (step.opname == "CALL" and before.opname != "PRECALL")
 
 

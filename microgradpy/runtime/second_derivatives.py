@@ -17,7 +17,7 @@ import numpy as np
 
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.rules.entries import Rule
-from microgradpy.rules.nested import as_it_is, bars_of_values
+from microgradpy.rules.nested import SECOND_BY_CALLS, as_it_is, bars_of_values
 from microgradpy.rules.registry import example, examples, is_non_differentiable, rrule
 from microgradpy.rules.results import applied, cotangents, seed_for
 from microgradpy.rules.second_texts import bars_and_back, filled
@@ -48,6 +48,8 @@ def pushed_by_rule_rrule(f: Any, rule: Rule, name: str, args: Parts, dots: Dots,
 @rrule.register(pushed)
 def pushed_rrule(f: Any, f_dot: Any, args: Parts, dots: Dots, kwargs: dict[str, Any]) -> Any:
     """By the text of the rule of what is called; of a function that has none by its own text, which is run once more."""
+    if isinstance(f, types.FunctionType) and f in SECOND_BY_CALLS and not kwargs:
+        return SECOND_BY_CALLS[f](pushed_rrule, args, dots)  # type: ignore[no-any-return]
     before = as_it_is(1, ((f, None, args, kwargs), (f_dot, None, dots, None))) if has_text(f) else None
     y, y_dot = pushed(f, f_dot, args, dots, kwargs)
     if zeros_for(y) is None:  # of a comparison

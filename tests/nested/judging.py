@@ -157,7 +157,7 @@ def defect_at(f: Callable[..., Any], point: Point, number: int = 0) -> str | Non
 
 
 def program_of(number: int) -> RandomProgram:
-    """The program of that number: short, but for one in eight. Long ones take several times as long to judge, a few of them, with
+    """The program of that number: short, but for one in eight. Long ones take several times as long to judge; a few, which have
     `finally` inside of `finally`, a hundred times."""
     found = random_program(number, is_short=number % 8 != 0)
     return found if len(found.source.splitlines()) <= _MOST_LINES else random_program(number, is_short=True)

@@ -31,6 +31,7 @@ from microgradpy import (
     pushforward,
     rrule,
     rrule_via_ad,
+    tree_map,
     value_and_grad,
     value_and_gradient,
     value_and_jacobian,
@@ -432,6 +433,18 @@ def of_functions_of_arrays(x):
 def of_calls_that_are_made_again(x):
     wave = checkpointed(lambda t: math.sin(t) * x)
     return grad(wave)(x) * grad(lambda t: wave(t) ** 2)(x)
+
+
+@at(ARRAY)
+def of_trees(x):
+    """The calls that `tree_map` makes are differentiated twice, with what they have captured; a dict is read by keys."""
+
+    def f(t):
+        p = {"w": t, "b": (0.3, t[0] * x[1])}
+        q = tree_map(lambda v, s: np.sin(v) * s * t[1], p, {"w": x, "b": (x[0], 2.0)})
+        return np.sum(q["w"] * t) * q["b"][1] + q["b"][0]
+
+    return np.sum(grad(f)(x) ** 2)
 
 
 def caught(x):
