@@ -9,6 +9,7 @@ structure and stay as they are. What is at two places of a tree counts twice; a 
 from __future__ import annotations
 
 import copy
+import functools
 import types
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -171,14 +172,18 @@ def _second_of_map(of_call: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -
             found.append((none if is_structural_zero(x_bars) else x_bars, none if is_structural_zero(dot_bars) else dot_bars))
         tree_bars = []
         for number, bar in enumerate(made_bars):
-            of_leaves = iter([bars_of_call[number] for bars_of_call in found])
-            tree_bars.append((of_fn[number], *_bars_of_map(tuple(trees), bar, lambda _, of_leaves=of_leaves: next(of_leaves))))
+            of_leaves = iter([each[number] for each in found])
+            tree_bars.append((of_fn[number], *_bars_of_map(tuple(trees), bar, functools.partial(_next_of, of_leaves))))
         return NoTangent(), NoTangent(), NoTangent(), *tree_bars, NoTangent()
 
     return (made, made_dot), second_of_map_pullback
 
 
 SECOND_BY_CALLS[tree_map] = _second_of_map
+
+
+def _next_of(bars: Iterator[Any], _: Any) -> Any:
+    return next(bars)
 
 
 def _leaves_of_bars(trees: tuple[Any, ...], bars: tuple[Any, ...]) -> list[tuple[Any, ...]]:

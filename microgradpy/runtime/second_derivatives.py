@@ -49,7 +49,7 @@ def pushed_by_rule_rrule(f: Any, rule: Rule, name: str, args: Parts, dots: Dots,
 def pushed_rrule(f: Any, f_dot: Any, args: Parts, dots: Dots, kwargs: dict[str, Any]) -> Any:
     """By the text of the rule of what is called; of a function that has none by its own text, which is run once more."""
     if isinstance(f, types.FunctionType) and f in SECOND_BY_CALLS and not kwargs:
-        return SECOND_BY_CALLS[f](pushed_rrule, args, dots)  # type: ignore[no-any-return]
+        return SECOND_BY_CALLS[f](pushed_rrule, args, dots)
     before = as_it_is(1, ((f, None, args, kwargs), (f_dot, None, dots, None))) if has_text(f) else None
     y, y_dot = pushed(f, f_dot, args, dots, kwargs)
     if zeros_for(y) is None:  # of a comparison
