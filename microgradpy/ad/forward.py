@@ -108,8 +108,8 @@ Places = tuple[tuple[int, Var], ...]
 class _Walk(Tangents):
     """`of_result` is the kind of the result, whose tangent callers take for a filled one. `yielded` are the places of the
     innermost `If` or `Try`, `carried` and `left` those of the state and of the results of the innermost loop, `seen` those of
-    what the handlers of a `Try` see, by its scope. `zeros_here` are variables for which zeros were made in the region, or in one
-    around it: elsewhere there are none."""
+    what the handlers of a `Try` see, by its scope. `zeros_here` are variables for which zeros were made in the region, or in
+    one around it: elsewhere there are none."""
 
     calls: Mapping[Var, Call]
     of_result: Kind

@@ -492,7 +492,7 @@ def by_pairing(y: Any, values: tuple[Any, ...], back: Back, dots: Dots) -> Any:
 
 def _of_moving(bar: Any, dot: Any) -> Any:
     """A cotangent without the parts of what does not move, which a rule need not have worked out."""
-    if is_structural_zero(dot):
+    if _is_zero(dot):
         return None
     return tuple(map(_of_moving, bar, dot)) if type(bar) is type(dot) is tuple and len(bar) == len(dot) else bar
 

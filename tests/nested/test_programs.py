@@ -178,8 +178,7 @@ def test_what_a_rule_has_not_worked_out_is_not_taken_for_an_exception_of_the_pro
     y = math.sqrt(1.0 + 0.25 * x * x)
     wanted = 6.0 * y * (0.25 * x / y) ** 2 + 3.0 * y * y * (0.25 / y - (0.25 * x) ** 2 / y**3)
     assert hvp(caught, x, 1.0) == pytest.approx(wanted)
-    with contextlib.suppress(DifferentiationError):
-        assert jvp(lambda t: jvp(caught, (t,), (1.0,))[1], (x,), (1.0,))[1] == pytest.approx(wanted)
+    assert jvp(lambda t: jvp(caught, (t,), (1.0,))[1], (x,), (1.0,))[1] == pytest.approx(wanted)
 
 
 def test_what_cannot_be_is_refused() -> None:
