@@ -122,7 +122,7 @@ class Session:
     """One run of the compiler: the services that the passes ask for, for one function."""
 
     keeps_zeros, seed_is_selected = False, False
-    trusts = False
+    trusts, is_differentiated = False, False
 
     def __init__(self, function: types.FunctionType, unit: Unit) -> None:
         self.function = function

@@ -72,8 +72,6 @@ class PushforwardOf:
 class ForwardSession(Session):
     """One run of the compiler towards a pushforward: notes what is called, so that it gets one as well."""
 
-    is_differentiated = False
-
     def __init__(self, function: types.FunctionType, unit: Unit) -> None:
         super().__init__(function, unit)
         self.repeats = False

@@ -140,6 +140,8 @@ def given(value: Any, namespace: dict[str, Any], inside: tuple[int, ...] = ()) -
         return Given(value)
     if _is_of_module(value):
         return Given(value, is_function=True)
+    if rrule.has(value):
+        return Given(value)  # which its text does not tell
     is_own = value.__globals__ is namespace and not (value.__defaults__ or value.__kwdefaults__)
     if not is_own or shared_names(value.__code__, namespace):
         return Given(value)

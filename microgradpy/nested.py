@@ -13,7 +13,7 @@ from microgradpy.entry import resolve_outermost
 from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.frontend.source import place_of
 from microgradpy.gradient_functions import filled, held_by, unit_seed, wanted_by
-from microgradpy.rules.nested import Asked
+from microgradpy.rules.nested import Asked, Known
 from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.stand_ins import check_opened as check_opened
 from microgradpy.stand_ins import definition as definition
@@ -181,16 +181,16 @@ def _zeros_at(level: int, y: Any) -> Any:
     return fill_zeros(y, None) if level == 0 else tuple(_zeros_at(level - 1, part) for part in y)
 
 
-def bars_of_values(level: int, before: Any, bars: Any) -> Any:
+def bars_of_values(level: int, known: Known | None, before: Any, bars: Any) -> Any:
     """`rules.nested.bars_of_values`."""
     if is_structural_zero(bars):
         return None
-    return _by_parts_or_whole(functools.partial(_bars_of_values, level, _unchanged(before), bars))
+    return _by_parts_or_whole(functools.partial(_bars_of_values, level, known or Known(), _unchanged(before), bars))
 
 
-def _bars_of_values(level: int, inputs: Any, bars: Any, by_parts: bool) -> Any:
+def _bars_of_values(level: int, known: Known, inputs: Any, bars: Any, by_parts: bool) -> Any:
     tower, _ = _tower(level, inputs, by_parts)
-    _, found = tower.value_and_bars(_all_of(tower), lambda _: bars)
+    _, found = tower.value_and_bars(_all_of(tower, known.still, known.steady), lambda _: bars)
     return _in_structure(level, inputs, tower, found, None)
 
 
@@ -294,11 +294,17 @@ def _top(level: int, value: Any) -> Any:
     return value if level == 0 or value is None else _top(level - 1, value[1])
 
 
-def _all_of(tower: Tower, still: tuple[int, ...] = ()) -> tuple[bool, ...]:
-    """All inputs of a tower, as far as something may flow to them."""
+def _all_of(tower: Tower, still: tuple[int, ...] = (), steady: tuple[int, ...] = ()) -> tuple[bool, ...]:
+    """All inputs of a tower, as far as something may flow to them, but for these arguments and the tangents of those."""
+    base = _wanted_but(tower, still)
+    dots = itertools.compress(_wanted_but(tower, steady), tower.masks[0]) if steady else ()
+    found = (*base, *dots)
+    return (*found, *(True,) * (len(tower.values) - len(found)))
+
+
+def _wanted_but(tower: Tower, numbers: tuple[int, ...]) -> tuple[bool, ...]:
     count = tower.place.count - len(tower.place.callee.leading)
-    base = tower.place.wanted(tuple(number for number in range(count) if number not in still), True)
-    return (*base, *(True,) * (len(tower.values) - len(base)))
+    return tower.place.wanted(tuple(number for number in range(count) if number not in numbers), True)
 
 
 def _in_structure(level: int, inputs: Any, tower: Tower, bars: list[Any], seed_bars: Any, order: int = 0) -> Any:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import types
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, final
@@ -19,10 +20,12 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.ad.calls import Apart
+from microgradpy.ad.refused_calls import is_hashable
 from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.ad.tangent_kinds import dot_kind
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
 from microgradpy.cache import CACHE, Unit, followed_by, is_valid
+from microgradpy.codegen.loading import load, unload_later
 from microgradpy.compiler import analysed, compile_unit
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.entry import USUAL, run_half
@@ -38,6 +41,7 @@ from microgradpy.ir.reasons import MayWrite
 from microgradpy.patterns import Match, check_unchanged_parts, matched, renewed, unit_by_pattern
 from microgradpy.plans import UNIT_SEEDS, Plan, keep_plan, signature
 from microgradpy.rules.nested import definition
+from microgradpy.rules.registry import rrule
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.cotangents import seed_or_zero
 from microgradpy.runtime.dispatch import value_kind
@@ -108,17 +112,20 @@ def _has_any(bars: Iterable[Any]) -> bool:
     return not all(map(is_structural_zero, bars))
 
 
-def callee_of(f: Any) -> Callee:
+def callee_of(f: Any, count: int, names: tuple[str, ...]) -> Callee:
+    """What a callable runs that is called with so many arguments by position, and with those of these names."""
     found = definition(f)
     if found is not None:
         return Callee(found[0], found[1], {}, "__wrapped__" if found[1] else None)  # type: ignore[arg-type]
+    if is_hashable(f) and rrule.has(f):
+        return Callee(_calling(f, count, names))
     match f:
         case types.FunctionType():
             return Callee(f)
         case types.MethodType(__func__=types.FunctionType() as function):
             return Callee(function, (f.__self__,), {}, "__self__")
         case functools.partial():
-            of = callee_of(f.func)
+            of = callee_of(f.func, len(f.args) + count, (*f.keywords, *(name for name in names if name not in f.keywords)))
             return Callee(of.function, (*of.leading, *f.args), {**of.keywords, **f.keywords}, None, of)
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
     if isinstance(call, types.FunctionType):
@@ -128,6 +135,19 @@ def callee_of(f: Any) -> Callee:
         None,
         "Let a function of Python call it.",
     )
+
+
+@functools.lru_cache(maxsize=256)
+def _calling(f: Any, count: int, names: tuple[str, ...]) -> types.FunctionType:
+    """A function with source that calls one of which a rule says how it is differentiated, and no source, or another than that
+    says."""
+    args = ["x"] if count == 1 else [f"x_{number}" for number in range(count)]
+    given = ", ".join((*args, *(f"{name}={name}" for name in names)))
+    text = f"def calling({', '.join((*args, *names))}):\n    return function({given})\n"
+    namespace = load(text, "calling", {"function": f})
+    made: types.FunctionType = namespace["calling"]
+    weakref.finalize(made, unload_later, namespace["__file__"])
+    return made
 
 
 # Places
@@ -149,10 +169,11 @@ class Place:
 
     @classmethod
     def of(cls, f: Any, args: tuple[Any, ...], by_parts: bool, kwargs: dict[str, Any] | None = None) -> Place:
-        held = given(f, innermost(f).__globals__) if by_parts and not kwargs and held_by(f) is not None else None
+        inner = innermost(f) if by_parts and not kwargs and held_by(f) is not None else None
+        held = given(f, inner.__globals__) if isinstance(inner, types.FunctionType) else None
         if held is not None and held.is_function:
             return cls._of_held(f, held, args)
-        callee = callee_of(f).called_with(kwargs or {})
+        callee = callee_of(f, len(args), tuple(kwargs or ())).called_with(kwargs or {})
         whole = (*callee.leading, *args)
         function = callee.function
         bound = bind(function, whole, {**callee.keywords, **(kwargs or {})})

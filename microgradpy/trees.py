@@ -8,6 +8,7 @@ structure and stay as they are. What is at two places of a tree counts twice; a 
 
 from __future__ import annotations
 
+import functools
 import types
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +17,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import CotangentShapeError, MissingRuleError
-from microgradpy.rules.nested import differentiated
+from microgradpy.rules.nested import SECOND_BY_CALLS, differentiated
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.fields import rebuilt
 from microgradpy.tangents.projection import fields_of
@@ -122,6 +123,62 @@ def tree_map_rrule(fn: Any, tree: Any, *trees: Any) -> Any:
         return NoTangent(), of_fn[0], *bars
 
     return made, tree_map_pullback
+
+
+def _second_of_map(of_call: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> Any:
+    """`rules.nested.SECOND_BY_CALLS`: the tangents of the leaves, and the cotangents of both, are those of the calls, in their
+    order."""
+    (fn, *trees), (fn_dot, *tree_dots) = args, dots
+    waiting, backs, made_dots = iter(_leaves_of_bars(tuple(trees), tuple(tree_dots))), list[Any](), list[Any]()
+    none = (None,) * len(trees)
+
+    def called(*leaves: Any) -> Any:
+        (y, y_dot), back = of_call(fn, fn_dot, leaves, next(waiting), {})
+        backs.append(back)
+        made_dots.append(y_dot)
+        return y
+
+    made = tree_map(called, *trees)
+    moved = iter(made_dots)
+    made_dot = _bars_of_map(tuple(trees), tree_dots[0], lambda _: (next(moved), *none[1:]))[0]
+
+    def second_of_map_pullback(bars: Any) -> tuple[Any, ...]:
+        made_bars = (None, None) if is_structural_zero(bars) else bars
+        of_calls = [_leaves_of_bars(tuple(trees), (bar, *none[1:])) for bar in made_bars]
+        of_fn, found = [None, None], list[tuple[Any, Any]]()
+        for back, (y_bar, *_), (y_dot_bar, *_) in zip(backs, *of_calls, strict=True):
+            _, fn_bar, fn_dot_bar, x_bars, dot_bars, _ = back((y_bar, y_dot_bar))
+            of_fn = [accumulate(of_fn[0], fn_bar), accumulate(of_fn[1], fn_dot_bar)]
+            found.append((none if is_structural_zero(x_bars) else x_bars, none if is_structural_zero(dot_bars) else dot_bars))
+        tree_bars = []
+        for number, bar in enumerate(made_bars):
+            of_leaves = iter([each[number] for each in found])
+            tree_bars.append((of_fn[number], *_bars_of_map(tuple(trees), bar, functools.partial(_next_of, of_leaves))))
+        return NoTangent(), NoTangent(), NoTangent(), *tree_bars, NoTangent()
+
+    return (made, made_dot), second_of_map_pullback
+
+
+SECOND_BY_CALLS[tree_map] = _second_of_map
+
+
+def _next_of(bars: Iterator[Any], _: Any) -> Any:
+    return next(bars)
+
+
+def _leaves_of_bars(trees: tuple[Any, ...], bars: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """The parts of cotangents or tangents of some trees, for each call that `tree_map` makes of their leaves."""
+    found: list[list[Any]] = []
+    for bar in bars:
+        own: list[Any] = []
+
+        def noted(leaf_bar: Any, own: list[Any] = own) -> tuple[Any, ...]:
+            own.append(leaf_bar)
+            return (None,) * len(trees)
+
+        _bars_of_map(trees, bar, noted)
+        found.append(own)
+    return list(zip(*found, strict=True))
 
 
 def _bars_of_map(trees: tuple[Any, ...], made_bar: Any, of_leaves: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:

@@ -433,22 +433,23 @@ class Writer(ProgramWriter):
         self.write("")
         self.recursive.append(name)
 
-    def entry(self) -> None:
+    def entry(self, most: int, depth: int) -> None:
         parameters = ["x", "y", "z"]
         scope = Scope(floats=parameters.copy())
         if self.with_arrays:
             parameters += ["a", "matrix"]
             scope.arrays.append("a")
         with self.indented(f"def program({', '.join(parameters)}):"):
-            self.block(scope, self.random.randint(3, 7), 3)
+            self.block(scope, self.random.randint(3, most), depth)
             total = " + ".join(f"{i + 1} * {name}" for i, name in enumerate(scope.floats[-6:]))
             if scope.arrays:
                 total += f" + np.sum({scope.arrays[-1]} * {scope.arrays[0]})"
             self.write(f"return {total}")
 
 
-def random_program(number: int) -> RandomProgram:
-    """The program of that number."""
+def random_program(number: int, *, is_short: bool = False) -> RandomProgram:
+    """The program of that number. One that `is_short` has about a third of the statements: those of the entry are not more than
+    four, and nested less."""
     writer = Writer(number)
     writer.raising_helper()
     if writer.chance(0.5):
@@ -457,7 +458,7 @@ def random_program(number: int) -> RandomProgram:
         writer.recursion()
     if writer.chance(0.2):
         writer.helper()
-    writer.entry()
+    writer.entry(*((4, 2) if is_short else (7, 3)))
     return RandomProgram(number, "\n".join(writer.lines) + "\n", tuple(points(writer)))
 
 

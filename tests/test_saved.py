@@ -173,11 +173,23 @@ def mean_in_steps(x: Any, n: int) -> Any:
     return total
 
 
+def mean_before_an_exception(x: Any) -> Any:
+    """The handler's path knew the array, and not how long it is."""
+    y = 0.0
+    try:
+        y = np.mean(x[x > 0.1])
+        y = y + math.sqrt(-1.0 - y * y)
+    except ValueError:
+        pass
+    return y
+
+
 X, Y = np.array([[0.5, 1.5, -1.0], [0.2, 0.3, 0.9]]), np.array([[1.0, 0.5, 0.25], [2.0, 1.0, 0.1]])
 SHAPES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "of another array": (mean_of_squares, (X, Y), "mean_count(difference"),
     "in the primal": (mean_of_chosen, (X, np.array([0, 1, 1])), "mean_count"),
     "in some iterations": (mean_in_steps, (X, 3), "mean_count"),
+    "before an exception": (mean_before_an_exception, (X,), "mean_count"),
 }
 
 

@@ -4,6 +4,7 @@ operator, a descriptor of an object that a function only looks at. The gradient 
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import types
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from microgradpy import DifferentiationError, MutationError, entry, grad, gradient
-from microgradpy.runtime.bytecode import computes_names, texts_in
+from microgradpy.runtime.bytecode import computes_names, texts_in, writes
 from tests.ways import ALL
 
 ARGUMENT: list[Any] = [None]
@@ -358,3 +359,17 @@ def test_an_index_that_has_code_of_its_own_is_seen_beside_a_repr() -> None:
     x = np.array([1.5, 2.0])
     with pytest.raises(DifferentiationError):
         grad(by_index, 1)(Branch(place=Place(1, x)), x)  # type: ignore[arg-type]
+
+
+def of_more_arguments(x: Any, y: Any, z: Any) -> Any:
+    return x
+
+
+@pytest.mark.parametrize(("function", "wanted"), [
+    (lambda x: math.sqrt(1.0 + of_more_arguments(x, x, 0) ** 2), False),
+    (lambda x: np.sin(min(x, x, 1.0)), False),
+    (lambda x, y: np.multiply(x, of_more_arguments(1, 2, y), x), True),
+])  # fmt: skip
+def test_arguments_of_calls_inside_of_calls_are_not_counted(function: Callable[..., Any], wanted: bool) -> None:
+    """`np.sin(x, y)` writes into `y`: what is called with three arguments inside of a call of a sine is no such call."""
+    assert writes(function.__code__) is wanted

@@ -290,7 +290,8 @@ def call_unit(
     result = primal.define(op.result, kind, unit.result_active)
     saved = primal.variable(UNKNOWN, f"{hint}_saved" if repeated is None else f"{hint}_repeat")
     primal.emit(Opcode.UNPACK, (pair,), (result, saved))
-    if result in primal.active or primal.services.tracks:
+    # What does not depend on what moves may depend on what else a second derivative is with respect to.
+    if result in primal.active or primal.services.tracks or primal.services.is_differentiated:
         repeated = (_SECOND_RUN, saved) if repeated == () else repeated
         primal.record(UnitCall(result, saved, unit, arguments, op.where, passed, repeated))
     return True

@@ -108,7 +108,8 @@ Places = tuple[tuple[int, Var], ...]
 class _Walk(Tangents):
     """`of_result` is the kind of the result, whose tangent callers take for a filled one. `yielded` are the places of the
     innermost `If` or `Try`, `carried` and `left` those of the state and of the results of the innermost loop, `seen` those of
-    what the handlers of a `Try` see, by its scope."""
+    what the handlers of a `Try` see, by its scope. `zeros_here` are variables for which zeros were made in the region, or in
+    one around it: elsewhere there are none."""
 
     calls: Mapping[Var, Call]
     of_result: Kind
@@ -116,6 +117,7 @@ class _Walk(Tangents):
     carried: Places = ()
     left: Places = ()
     seen: dict[Var, Places] = field(default_factory=dict)
+    zeros_here: list[Var] = field(default_factory=list)
 
     def places(self, *groups: tuple[Var, ...]) -> Places:
         """The places at which one of some variables is active, with that of the last group, whose kind the tangent has."""
@@ -139,12 +141,15 @@ class _Walk(Tangents):
 
     def region(self, region: Region) -> Region:
         outer, self.pending = self.pending, []
+        count = len(self.zeros_here)
         with self.builder.region() as statements:
             for statement, following in itertools.zip_longest(region.statements, region.statements[1:]):
                 self.statement(statement, following)
             self.flush()
             terminator = self.terminator(region.terminator)
         self.pending = outer
+        while len(self.zeros_here) > count:
+            del self.dots[self.zeros_here.pop()]
         return self.builder.seal(statements, terminator)
 
     def terminator(self, terminator: Terminator) -> Terminator:
@@ -233,7 +238,9 @@ class _Walk(Tangents):
             value = values[place]
             if isinstance(value, Var) and self.dot(value) == NONE:
                 dot = self.dot_like(value, var)
-                self.dots |= {value: dot} if isinstance(dot, Var) else {}
+                if isinstance(dot, Var):
+                    self.dots[value] = dot
+                    self.zeros_here.append(value)
 
     def loop(self, statement: While | For) -> None:
         places = self.places(statement.results, statement.parameters)

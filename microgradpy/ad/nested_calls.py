@@ -36,7 +36,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.rewrite import map_regions
 from microgradpy.ir.traversal import terminator_values, terminators, uses, walk
-from microgradpy.rules.nested import Asked, bars_of_call, definition, held_again, held_gradient, values_of_call
+from microgradpy.rules.nested import Asked, Known, bars_of_call, definition, held_again, held_gradient, values_of_call
 from microgradpy.runtime.markers import differentiates
 
 _BARS, _VALUES, _GETITEM = function_constant(bars_of_call), function_constant(values_of_call), operator_constant("getitem")
@@ -256,8 +256,12 @@ def _with_kinds(primal: PrimalBuilder, op: Op, callee: Value) -> Op:
         option = option if asked == option.value else Const(asked)
     elif callee == _VALUES and level.value == 1:
         pair = _made(primal, inputs)
-        known = None if pair is None else _known(primal, Asked(()), pair.arguments[0])
-        option = option if known is None else Const(known[0])
+        if pair is not None:
+            below, dots = pair.arguments
+            found = _known(primal, Asked(()), below)
+            kind = None if found is None else found[0]
+            known = Known(kind, _still(primal, below), _still(primal, dots))
+            option = option if known == option.value else Const(known)
     return replace(op, arguments=(level, option, op.arguments[2]))
 
 

@@ -69,7 +69,7 @@ class Services(Protocol):
     written into; otherwise, one that may write has no primal. `explains`: that is asked for its reasons.
     `is_root`: the function is the one that the user differentiates; `is_users`: it is written in no library of Python's.
     `trusts`: it is the text of a rule, all that it calls changes nothing that it is given. `repeats`: the adjoint runs what is
-    checkpointed again."""
+    checkpointed again. `is_differentiated`: the pushforward that is made of the primal is going to be differentiated."""
 
     inlines: bool
     tracks: bool
@@ -79,6 +79,7 @@ class Services(Protocol):
     is_users: bool
     trusts: bool
     repeats: bool
+    is_differentiated: bool
 
     def unit(self, function: FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | MayWrite | None:
         """The compiled callee, or None if it has to be called through the dispatcher. One that writes has none, unless that is

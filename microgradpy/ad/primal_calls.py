@@ -240,6 +240,8 @@ _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
     exceptions.items_of: lower_items,
     iterator_of: lower_iterator,
     item_of_growing: lambda primal, op: _read_growing(primal, op),
+    opaque.call_unchanged: lambda primal, op: _call_once_more(primal, op),
+    opaque.apply_unchanged: lambda primal, op: lower_structure(primal, replace(op, callee=Opcode.APPLY), Opcode.APPLY),
     fields.assign: partial(_write, function_constant(setattr), Inert("NoneType")),
     fields.put: partial(_write, operator_constant("setitem"), Inert("NoneType")),
     fields.list_of: partial(_write, function_constant(list), UNKNOWN),
@@ -248,7 +250,13 @@ _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
     columns_of: _columns,
     list_of_columns: _columns,
 }
-"""What the front end puts into programs, with what becomes of a call."""
+"""What the front end, or a primal that is differentiated once more, puts into programs, with what becomes of a call."""
+
+
+def _call_once_more(primal: PrimalBuilder, op: Op) -> None:
+    """A call that no derivative flowed through at the level below: by its callee, as in this one some may."""
+    callee, *arguments = op.arguments
+    _lower_call(primal, replace(op, callee=callee, arguments=tuple(arguments)))
 
 
 def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
@@ -528,11 +536,14 @@ def _read_item(primal: PrimalBuilder, op: Op, arguments: tuple[Value, ...], kind
 
 
 def _read_growing(primal: PrimalBuilder, op: Op) -> None:
-    """An item of a list that may be longer when the adjoint runs."""
+    """An item of a list that may be longer when the adjoint runs. If nothing in it is differentiated, something may be in
+    the order above."""
     (items, index), _ = primal.inputs(op)
     kind = result_kind(operator.getitem, (primal.kind(items), primal.kind(index)), (items, index), {})
     is_active = primal.is_active(items) and not carries_nothing(kind)
     place = place_from_front(primal, items, index) if is_active else index
-    result = primal.plain(op, kind=kind, active=is_active, callee=operator_constant("getitem"))
+    is_read_again = primal.services.is_differentiated and not is_active
+    callee = function_constant(item_of_growing) if is_read_again else operator_constant("getitem")
+    result = primal.plain(op, kind=kind, active=is_active, callee=callee)
     if is_active:
         primal.record(Item(result, items, place, op.where))

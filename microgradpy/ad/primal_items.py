@@ -126,6 +126,8 @@ def lower_iterator(primal: PrimalBuilder, op: Op) -> None:
     source, function = map(primal.of, op.arguments)
     if primal.any_active((source, function)) and isinstance(source, Var):
         primal.bind(op.result, source)
+    elif primal.services.is_differentiated:
+        primal.plain(op, kind=UNKNOWN)  # in the order above it may be
     else:
         primal.plain(replace(op, callee=_ITER, arguments=op.arguments[:1]), kind=UNKNOWN)
 

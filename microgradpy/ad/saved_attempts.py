@@ -32,10 +32,17 @@ Available = dict[Var, Value]
 
 class AttemptRecorder(ABC):
     """The part of recording that deals with `Try`s, and with what the arms of a statement have computed. `lengths` are those
-    that are noted before loops which have no tape."""
+    that are noted before loops which have no tape, and `measures` what is asked of arrays when they have been made."""
 
-    def __init__(self, tape_of_loop: Mapping[int, Tape], lengths: Mapping[Tape, Var | None], wanted: Wanted) -> None:
+    def __init__(
+        self,
+        tape_of_loop: Mapping[int, Tape],
+        lengths: Mapping[Tape, Var | None],
+        wanted: Wanted,
+        measures: Mapping[Var, list[Op]],
+    ) -> None:
         self.tape_of_loop = tape_of_loop
+        self.measures = measures
         self.lengths = lengths
         self.wanted = wanted
         self.columns: dict[Var, list[Var]] = {}
@@ -93,7 +100,8 @@ class AttemptRecorder(ABC):
                 case While() | For() if id(statement) in self.tape_of_loop:
                     tape = self.tape_of_loop[id(statement)]
                     found.append(self.lengths.get(tape) or tape)
-            found += definitions(statement)
+            for var in definitions(statement):
+                found += (var, *(op.result for op in self.measures.get(var, ())))
         return found
 
     def mark(self, mark: Op, frame: Frame, available: Available, out: list[Statement]) -> Op:

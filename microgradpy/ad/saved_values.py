@@ -329,14 +329,14 @@ class _Recorder(AttemptRecorder):
 
     def __init__(self, plan: _Plan, primal: Primal, measures: Mapping[Var, list[Op]]) -> None:
         self.plan = plan
-        self.measures = measures
         self.homes = plan.homes
         self.lent = primal.lent
         self.kept_of: dict[Var, tuple[Var, Location]] = {}
         self.kinds: dict[Var, Kind] = {}
         self.enclosing: list[tuple[Frame, Available]] = []
         lengths = {tape: counted.length for tape, counted in plan.counted.items()}
-        super().__init__({loop: frame.tape for loop, frame in plan.homes.frame_of_loop.items()}, lengths, plan.wanted)
+        tapes = {loop: frame.tape for loop, frame in plan.homes.frame_of_loop.items()}
+        super().__init__(tapes, lengths, plan.wanted, measures)
 
     def inputs(self, function: Function) -> Available:
         wanted = self.plan.wanted.get(None, set())

@@ -47,10 +47,6 @@ class ForwardServices(Services, Protocol):
     def active_parts(self) -> tuple[bool, ...] | None:
         """Which parts of a result with lists that the function was given are active."""
 
-    @property
-    def is_differentiated(self) -> bool:
-        """Whether the pushforward is going to be differentiated itself."""
-
     def pushforward(self, unit: Unit) -> Const:
         """The constant that stands for the function `(*inputs, *tangents of the active ones) -> (y, y_dot)`."""
 

@@ -124,12 +124,19 @@ class Tangents(StructureTangents):
         level, option, inputs = call.arguments
         assert isinstance(level, Const)
         function, higher = function_constant(call.function), Const(level.value + 1)
-        moved = self.tuple_of((inputs, self.dot(inputs)))
+        moved = self.tuple_of((inputs, self.dots_in(inputs)))
         if call.function is nested.values_of_call:
-            pair = self.builder.call(function, (higher, Const(self.builder.kind(call.result)), moved))
+            pair = self.builder.call(function, (higher, Const(nested.Known(self.builder.kind(call.result))), moved))
             return self.builder.call(operator_constant("getitem"), (pair, Const(1)))
         asked = Const(nested.filled(option.value)) if isinstance(option, Const) else self.filled_option(option)
         return self.builder.call(function, (higher, asked, moved))
+
+    def dots_in(self, inputs: Value) -> Value:
+        """The tangents of the parts of a tuple that was made here: None for what does not move, and is no input of the text."""
+        made = self.builder.made.get(inputs) if isinstance(inputs, Var) else None
+        if made is None or made.callee is not Opcode.TUPLE:
+            return self.dot(inputs)
+        return self.tuple_of(tuple(map(self.dots_in, made.arguments)))
 
     def filled_option(self, asked: Value) -> Value:
         return self.builder.call(function_constant(nested.filled), (asked,))

@@ -70,6 +70,7 @@ _OF_JSON = Named(("json", "load loads"))
 _OPERATORS = "add sub mul truediv floordiv pow matmul neg pos abs invert and_ or_ xor lshift rshift lt le gt ge eq ne not_"
 _MAKE_NO_TEXT = frozenset(getattr(operator, name) for name in _OPERATORS.split())
 """Operators, which give text only where they are given text (`%` may). Those of the user's classes are calls of their own."""
+_CHECKS: frozenset[Any] = frozenset({check_made, check_read})
 _STORES: frozenset[Any] = frozenset({operator.setitem, setattr})
 
 
@@ -98,9 +99,13 @@ def check_texts(primal: Primal) -> Primal:
     others |= {var for op in (*called, *(op for op in operations if _is_own(_callee(op)))) for var in op.results}
     doubtful = None if primal.memory is not None else _spread(function, statements, tainted | others)
 
+    # A text of forward mode has those of the function that it is of.
+    own = [op for op in operations if _callee(op) in _CHECKS]
+    looked_at = {var for op in own for var in (op.result, op.arguments[0])}
+
     def rewrite(statement: Statement) -> tuple[Statement, ...]:
         check = _check_for(primal, statement, tainted, doubtful) if isinstance(statement, Op) else None
-        if check is None or not isinstance(statement, Op):
+        if check is None or not isinstance(statement, Op) or statement.result in looked_at:
             return (statement,)
         given = (statement.callee, *_given(statement)) if isinstance(statement.callee, Var) else _given(statement)
         values = (statement.result, *(value for value in given if isinstance(value, Var)))

@@ -303,6 +303,7 @@ _RETURNED: dict[Any, Kind] = {
     bool: BOOL,
     str: Inert("str"),
     object: Inert("object"),
+    tuple[Any, Any]: TupleOf((UNKNOWN, UNKNOWN)),
     list[object]: list_of((Inert("object"),)),
     Real: Numeric("real"),
 }
@@ -339,10 +340,10 @@ def _cotangents_in_base(asked: Any, inputs: Kind) -> Kind:
     return UNKNOWN
 
 
-def _with_tangent(kind: Kind | None) -> Kind:
-    """A value of this kind with its tangent, if it is nothing but numbers and arrays."""
-    is_known = kind is not None and _is_numbers(kind)
-    return TupleOf((kind, cotangent_kind(kind))) if is_known else UNKNOWN  # type: ignore[arg-type]
+def _with_tangent(proven: Any) -> Kind:
+    """A value of a kind that is proven with its tangent, if it is nothing but numbers and arrays."""
+    kind = None if proven is None else proven.kind
+    return UNKNOWN if kind is None or not _is_numbers(kind) else TupleOf((kind, cotangent_kind(kind)))
 
 
 def _is_numbers(kind: Kind) -> bool:

@@ -44,6 +44,16 @@ class Asked(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+@final
+class Known(NamedTuple):
+    """What is proven of a call whose value is asked for with its tangent: the `kind` of the value; and nobody wants to know how
+    the outcome depends on the arguments with the numbers `still`, and on the tangents with the numbers `steady`."""
+
+    kind: Any = None
+    still: tuple[int, ...] = ()
+    steady: tuple[int, ...] = ()
+
+
 class Towers(Protocol):
     """What makes derivatives of derivatives (`microgradpy.nested`)."""
 
@@ -53,7 +63,7 @@ class Towers(Protocol):
 
     def bars_of_bars(self, level: int, asked: Asked, before: Any, bars: Any) -> Any: ...
 
-    def bars_of_values(self, level: int, before: Any, bars: Any) -> Any: ...
+    def bars_of_values(self, level: int, known: Known | None, before: Any, bars: Any) -> Any: ...
 
     def as_it_is(self, level: int, inputs: Any) -> Any: ...
 
@@ -104,8 +114,8 @@ def bars_of_call(level: int, asked: Asked, inputs: Any) -> Any:
 
 
 @pair_of_kind(1)
-def values_of_call(level: int, known: Any, inputs: Any) -> Any:
-    """The value of a call, with its tangent at level 1. `known` is the kind that is proven of the value of the level below."""
+def values_of_call(level: int, known: Known | None, inputs: Any) -> Any:
+    """The value of a call, with its tangent at level 1. What is `known` is so of the value of the level below."""
     return _loads[0]().values_of_inputs(level, inputs)
 
 
@@ -119,9 +129,9 @@ def bars_of_bars(level: int, asked: Asked, before: Any, bars: Any) -> Any:
     return _loads[0]().bars_of_bars(level, asked, before, bars)
 
 
-def bars_of_values(level: int, before: Any, bars: Any) -> Any:
+def bars_of_values(level: int, known: Known | None, before: Any, bars: Any) -> Any:
     """The same of `values_of_call`."""
-    return _loads[0]().bars_of_values(level, before, bars)
+    return _loads[0]().bars_of_values(level, known, before, bars)
 
 
 @rrule.register(bars_of_call)
@@ -136,12 +146,12 @@ def bars_of_call_rrule(level: int, asked: Asked, inputs: Any) -> Any:
 
 
 @rrule.register(values_of_call)
-def values_of_call_rrule(level: int, known: Any, inputs: Any) -> Any:
+def values_of_call_rrule(level: int, known: Known | None, inputs: Any) -> Any:
     before = as_it_is(level, inputs)
     found = values_of_call(level, known, inputs)
 
     def values_of_call_pullback(bars: Any) -> tuple[Any, ...]:
-        return NoTangent(), NoTangent(), NoTangent(), bars_of_values(level, before, bars)
+        return NoTangent(), NoTangent(), NoTangent(), bars_of_values(level, known, before, bars)
 
     return found, values_of_call_pullback
 
@@ -182,6 +192,11 @@ def by_text(helper: Any, place: int, y_bar: Any, *args: Any) -> Any:
 
 _without_rules: dict[Any, FunctionType] = {}
 """Twins of helpers, in which the compiler finds no rule."""
+
+
+SECOND_BY_CALLS: dict[Any, Callable[..., Any]] = {}
+"""Functions that are given functions, with what gives their value with its tangent, and the pullback of both, by those of the
+calls that they make: `second(of_call, args, dots)`, where `of_call(f, f_dot, args, dots, kwargs)` does so for one of these."""
 
 
 # Pullbacks

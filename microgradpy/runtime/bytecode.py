@@ -81,15 +81,22 @@ def _is_given_text(steps: list[dis.Instruction], number: int) -> bool:
     depth = 0
     place = 2 if _loaded(steps[number]) in ("getattr", "hasattr") else 1
     made: dis.Instruction | None = None  # what the argument at that place was made by
+    before = steps[number]
     for step in steps[number + 1 :]:
-        if step.opname in ("PRECALL", "CALL") and depth == step.arg:
+        if _is_call(step, before) and depth == step.arg:
             return made is not None and made.opname == "LOAD_CONST" and isinstance(made.argval, str)
         if step.is_jump_target or step.opcode in dis.hasjrel:
             return False
         depth += dis.stack_effect(step.opcode, step.arg if step.opcode >= dis.HAVE_ARGUMENT else None)
         if depth == place:
             made = step
+        before = step
     return False
+
+
+def _is_call(step: dis.Instruction, before: dis.Instruction) -> bool:
+    """Whether an instruction calls what is below its arguments. Where there are two, the first takes these off the stack."""
+    return step.opname == "PRECALL" or (step.opname == "CALL" and before.opname != "PRECALL")
 
 
 @functools.lru_cache(maxsize=_KEPT)
@@ -150,7 +157,7 @@ def _count_of_arguments(code: types.CodeType, steps: list[dis.Instruction], numb
     depth = 0
     before = steps[number]
     for step in steps[number + 1 :]:
-        if step.opname in ("PRECALL", "CALL") and depth == step.arg:
+        if _is_call(step, before) and depth == step.arg:
             return depth - (len(code.co_consts[before.arg or 0]) if before.opname == "KW_NAMES" else 0)
         if step.opname == "CALL_KW" and depth - 1 == step.arg:  # the names are on the stack too
             return depth - 1 - len(code.co_consts[before.arg or 0])

@@ -46,6 +46,7 @@ from microgradpy.runtime.texts import noted, read_from
 from microgradpy.runtime.zeros import exact, makes_selection, pullback_keeping_zeros
 from microgradpy.tangents.arithmetic import has_real_objects
 from microgradpy.tangents.fields import named_like
+from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projection import fields_of, fill_tangent, project, zeros_for
 from microgradpy.tangents.strong_zeros import kept_tangent
@@ -85,6 +86,7 @@ def install_entry(entry: ForwardEntry) -> None:
     _entry[:] = [entry]
 
 
+@returns(tuple[Any, Any])
 def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The value of a call and its tangent, which is None where it is zero."""
     if is_structural_zero(f_dot) and all(map(is_structural_zero, dots)):
@@ -242,6 +244,7 @@ _PLAIN = frozenset((
 ))  # fmt: skip
 
 
+@returns(tuple[Any, Any])
 def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword_dots: Any) -> tuple[Any, Any]:
     """The same for `f(*args, **kwargs)`, with the tangents of all arguments as one tuple and one dict."""
     check_spread(f, args, kwargs)
@@ -272,6 +275,7 @@ def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword
     return y, tangent_by_pairing(y, pair)
 
 
+@returns(tuple[Any, Any])
 def pushed_by_rule(
     f: Any, rule: Rule, name: str, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
@@ -482,9 +486,17 @@ def by_pairing(y: Any, values: tuple[Any, ...], back: Back, dots: Dots) -> Any:
 
     def pair(y_bar: Any) -> float:
         bars = _asked(back, y_bar)
-        return sum(map(pairing, map(_in_structure, values, (bars.function, *bars.arguments)), dots), 0.0)
+        moving = map(_of_moving, (bars.function, *bars.arguments), dots)
+        return sum(map(pairing, map(_in_structure, values, moving), dots), 0.0)
 
     return tangent_by_pairing(y, pair)
+
+
+def _of_moving(bar: Any, dot: Any) -> Any:
+    """A cotangent without the parts of what does not move, which a rule need not have worked out."""
+    if _is_zero(dot):
+        return None
+    return tuple(map(_of_moving, bar, dot)) if type(bar) is type(dot) is tuple and len(bar) == len(dot) else bar
 
 
 def _asked(back: Back, y_bar: Any) -> Bars:

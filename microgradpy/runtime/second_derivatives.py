@@ -9,6 +9,7 @@ pullback gives, times x_dot: so the text of the rule is differentiated (`rules.s
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.rules.entries import Rule
-from microgradpy.rules.nested import as_it_is, bars_of_values
+from microgradpy.rules.nested import SECOND_BY_CALLS, as_it_is, bars_of_values
 from microgradpy.rules.registry import example, examples, is_non_differentiable, rrule
 from microgradpy.rules.results import applied, cotangents, seed_for
 from microgradpy.rules.second_texts import bars_and_back, filled
@@ -24,7 +25,9 @@ from microgradpy.runtime.dispatch import NESTED
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.pushforwards import Dots, is_plain_value, pushed, pushed_by_rule, pushed_packed, seed_of
 from microgradpy.runtime.rule_calls import name_of
+from microgradpy.runtime.special_methods import IMMUTABLE, IN_PLACE
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.projection import zeros_for
 from microgradpy.tangents.types import NoTangent, NotImplementedTangent, accumulate, is_structural_zero
 
 Parts = tuple[Any, ...]
@@ -45,13 +48,17 @@ def pushed_by_rule_rrule(f: Any, rule: Rule, name: str, args: Parts, dots: Dots,
 @rrule.register(pushed)
 def pushed_rrule(f: Any, f_dot: Any, args: Parts, dots: Dots, kwargs: dict[str, Any]) -> Any:
     """By the text of the rule of what is called; of a function that has none by its own text, which is run once more."""
-    rule = rule_of(f, f_dot, args, kwargs)
-    before = as_it_is(1, ((f, None, args, kwargs), (f_dot, None, dots, None))) if rule is None else None
+    if isinstance(f, types.FunctionType) and f in SECOND_BY_CALLS and not kwargs:
+        return SECOND_BY_CALLS[f](pushed_rrule, args, dots)
+    before = as_it_is(1, ((f, None, args, kwargs), (f_dot, None, dots, None))) if has_text(f) else None
     y, y_dot = pushed(f, f_dot, args, dots, kwargs)
+    if zeros_for(y) is None:  # of a comparison
+        return (y, y_dot), lambda _: (NoTangent(),) * 6
+    rule = rule_of(f, f_dot, args, kwargs)
 
     def pushed_pullback(bars: Any) -> Parts:
         if rule is None:
-            (f_bar, _, x_bars, named), (f_dot_bar, _, dot_bars, _) = bars_of_values(1, before, bars) or _NOTHING
+            (f_bar, _, x_bars, named), (f_dot_bar, _, dot_bars, _) = bars_of_values(1, None, before, bars) or _NOTHING
             return NoTangent(), f_bar, f_dot_bar, x_bars, dot_bars, named
         x_bars, dot_bars = second_bars(f, rule, name_of(f), args, dots, kwargs, y, bars)
         return NoTangent(), NoTangent(), NoTangent(), x_bars, dot_bars, NoTangent()
@@ -73,7 +80,7 @@ def pushed_packed_rrule(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, k
 
     def pushed_packed_pullback(bars: Any) -> Parts:
         if rule is None:
-            (f_bar, _, x_bars, named), (f_dot_bar, _, dot_bars, own) = bars_of_values(1, before, bars) or _NOTHING
+            (f_bar, _, x_bars, named), (f_dot_bar, _, dot_bars, own) = bars_of_values(1, None, before, bars) or _NOTHING
             return NoTangent(), f_bar, f_dot_bar, x_bars, named, dot_bars, own
         if named_dots is not None:
             raise _without_second(f)
@@ -84,6 +91,7 @@ def pushed_packed_rrule(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, k
 
 
 _X, _DOT = np.array([0.5, 1.5]), np.array([1.0, -0.5])
+example(pushed, operator.itruediv, None, (2.0, 0.5), (1.0, 0.3), {})
 examples(pushed, (np.sin, None, (_X,), (_DOT,), {}), (np.prod, None, (_X,), (_DOT,), {}))
 example(pushed, np.maximum, None, (_X, 1.2), (_DOT, 0.5), {})
 example(pushed_packed, np.maximum, None, (_X, 1.2), {}, (_DOT, 0.5), None)
@@ -101,6 +109,8 @@ def rule_of(f: Any, f_dot: Any, args: Parts, kwargs: dict[str, Any]) -> Rule | N
     callee or an argument may have methods of its own that are meant."""
     if has_text(f):
         return None
+    if args and isinstance(f, types.BuiltinFunctionType) and f in IN_PLACE and isinstance(args[0], IMMUTABLE):
+        f = IN_PLACE[f][1]
     rule: Rule | None = rrule.find_for(f, args, kwargs)
     is_of_scipy = isinstance(f, types.FunctionType) and str(f.__module__).partition(".")[0] == "scipy"
     is_meant = is_of_scipy or all(map(is_plain_value, args))

@@ -80,7 +80,7 @@ def _methods_asked() -> dict[Any, frozenset[str]]:
 
 METHODS_ASKED = _methods_asked()
 """The functions that ask a class for a method and give what it returns, with the methods."""
-_IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, np.generic)
+IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, np.generic)
 
 
 def overloaded(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
@@ -195,7 +195,7 @@ def _in_place(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | Non
         y, back = resolve(method, args, {})
         if y is not NotImplemented:
             return y, lambda y_bar, shadows=None: Bars(None, back(y_bar, shadows).arguments, {})
-    elif method is not None and not isinstance(args[0], _IMMUTABLE):
+    elif method is not None and not isinstance(args[0], IMMUTABLE):
         return None
     y, back = resolve(binary, args, {})
     return y, lambda y_bar, shadows=None: Bars(None, back(y_bar, shadows).arguments, {})

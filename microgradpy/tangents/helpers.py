@@ -81,7 +81,7 @@ def returns(cls: Any) -> Callable[[F], F]:
     """The helper returns a Python or NumPy number of this type, `int` or `float`; for `bool` and `str` such a value; for
     `list`, a new list of real numbers, for `list[int]` of whole ones and for `list[str]` of texts; for `dict`, an empty dict;
     for `object`, what has no derivative and runs nobody's code, and for `list[object]` some of these; for `numbers.Real`, a
-    real number or an array of such."""
+    real number or an array of such; for `tuple[Any, Any]` two of which nothing is known."""
     return _note_in(RETURNS, cls)
 
 

@@ -23,7 +23,7 @@ def item_tangent(x: Any, index: Any, x_dot: Any) -> Any:
     if isinstance(x, ITEMS):
         return x_dot[index]
     if isinstance(x, dict):
-        return x_dot.get(index)
+        return x_dot[index] if index in x_dot else None  # of a method that is given a text less is known
     if isinstance(x, Tangent):
         return field_of(x_dot, index)
     raise unknown(f"an item of a {type(x).__name__} was read")

@@ -102,7 +102,6 @@ class NotImplementedTangent:
     what `not_implemented` was told."""
 
     __slots__ = ("info", "where")
-    __array_ufunc__ = None
 
     def __init__(self, info: str = "", where: str = "") -> None:
         self.info = info
@@ -123,6 +122,10 @@ class NotImplementedTangent:
 
     def __neg__(self) -> NotImplementedTangent:
         return self
+
+    def __array_ufunc__(self, ufunc: Any, *_: Any, **__: Any) -> Any:
+        """NumPy's arithmetic is that of Python: a TypeError might be caught by the program."""
+        return self if ufunc.__name__ in ("add", "subtract", "negative", "positive", "conjugate") else self.refuse()
 
     def refuse(self, *_: Any, **__: Any) -> Any:
         """Raise the refusal."""

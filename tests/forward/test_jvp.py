@@ -244,6 +244,23 @@ def test_operators_on_what_may_be_unassigned_raise_as_in_the_plain_call():
     assert jvp(unassigned_on_one_path, (-1.5, positive), (1.0, None)) == (2.25, -3.0)
 
 
+def caught_in_an_arm(x, a):
+    if x < 0.0:
+        try:
+            a = np.array([x, x])
+            if x < -0.5:
+                raise KeyError
+        except KeyError:
+            pass
+    return x + np.sum(a * a)
+
+
+@pytest.mark.parametrize(("x", "wanted"), [(0.7, 1.0), (-0.3, -0.2), (-0.7, -1.8)])
+def test_zeros_for_what_handlers_see_are_those_of_one_arm(x: float, wanted: float) -> None:
+    """The tangent of the argument was taken from there in the other arm."""
+    assert jvp(caught_in_an_arm, (x, np.ones(2)), (1.0, None))[1] == pytest.approx(wanted)
+
+
 def test_a_rule_that_comes_later_is_taken() -> None:
     """What is known of a function that was pushed by its text is so for one version of the rules."""
 

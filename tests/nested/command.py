@@ -14,14 +14,13 @@ from pathlib import Path
 from tqdm import tqdm
 
 from tests.minimise import failure, minimise
-from tests.nested.judging import ALL, SecondOrder, defect_at, judge
-from tests.random_programs import random_program
+from tests.nested.judging import ALL, SecondOrder, defect_at, judge, program_of
 
 FATES = ("right", "refused", "unjudged", "wrong")
 
 
 def judge_number(number: int) -> SecondOrder:
-    return judge(random_program(number))
+    return judge(program_of(number))
 
 
 def line(one: SecondOrder) -> str:
@@ -68,7 +67,7 @@ def summary(judged: Iterable[SecondOrder]) -> str:
 
 def smallest(number: int) -> str:
     """The smallest text that fails as the program does, and how it fails."""
-    program = random_program(number)
+    program = program_of(number)
     source = ast.unparse(ast.parse(program.source)) + "\n"
     kind = failure(program, source, defect_at)
     if kind is None:
@@ -86,7 +85,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.show is not None:
         judged = [judge_number(options.show)]
-        print(random_program(options.show).source)
+        print(program_of(options.show).source)
     else:
         judged = run(range(options.start, options.start + options.count), options.processes, options.results)
     print(summary(judged), flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from microgradpy import (
     Tangent,
+    checkpointed,
     diaghessian,
     elementwise_grad,
     frule_via_ad,
@@ -29,6 +31,7 @@ from microgradpy import (
     pushforward,
     rrule,
     rrule_via_ad,
+    tree_map,
     value_and_grad,
     value_and_gradient,
     value_and_jacobian,
@@ -374,6 +377,86 @@ def of_a_jacobian_of_a_gradient(m):
     energy = lambda q, v, m: m * np.sum(v**2) * np.sum(q**3)  # noqa: E731
     v = np.array([0.5, 1.5])
     return np.sum(jacobian(lambda q: grad(energy, 1)(q, v, m), v * 2.0) ** 2)
+
+
+def summed_powers(x):
+    powers = [1.0, x]
+    powers.append(x * powers[-1])
+    powers[0] = math.sin(x)
+    return sum(powers)
+
+
+@at(1.3)
+def of_a_call_that_was_still(x):
+    """In the second order it was one of what watches calls, whose text was differentiated."""
+    return grad(lambda t, k: t**2 * summed_powers(k))(x, x * 0.5)
+
+
+@at(1.3)
+def of_a_list_that_was_still(x):
+    """It grows, so that its last item is another one later; of what nothing was active in nobody counted from the front."""
+
+    def f(t, k):
+        powers = [1.0, k]
+        for _ in range(3):
+            powers.append(k * powers[-1])
+        return t**2 * powers[-1]
+
+    return grad(f)(0.7, x)
+
+
+def first_of(a, b):
+    return a
+
+
+@at(1.3)
+def of_a_call_whose_value_was_still(x):
+    return grad(lambda t, k: t**2 * first_of(k, t))(x, x**2)
+
+
+# Functions without source, and those that are called again
+
+
+@at(0.7)
+def of_functions_of_libraries(x):
+    powers = partial(math.pow, 1.5)
+    return grad(math.sin)(x) * grad(grad(math.cos))(x) + gradient(powers, x)[0] * jvp(math.exp, (x,), (x,))[1]
+
+
+@at(ARRAY)
+def of_functions_of_arrays(x):
+    (g,) = gradient(np.linalg.norm, x, ord=3)
+    return np.sum(g**2 * x) + grad(np.linalg.norm)(x)[0]
+
+
+@at(0.7)
+def of_calls_that_are_made_again(x):
+    wave = checkpointed(lambda t: math.sin(t) * x)
+    return grad(wave)(x) * grad(lambda t: wave(t) ** 2)(x)
+
+
+@at(ARRAY)
+def of_trees(x):
+    """The calls that `tree_map` makes are differentiated twice, with what they have captured; a dict is read by keys."""
+
+    def f(t):
+        p = {"w": t, "b": (0.3, t[0] * x[1])}
+        q = tree_map(lambda v, s: np.sin(v) * s * t[1], p, {"w": x, "b": (x[0], 2.0)})
+        return np.sum(q["w"] * t) * q["b"][1] + q["b"][0]
+
+    return np.sum(grad(f)(x) ** 2)
+
+
+def caught(x):
+    """A power by a constant, of which the rule does not say how it depends on that, and what is caught."""
+    y = x
+    try:
+        with nullcontext(0.5) as w:
+            y = math.sqrt(1.0 + (y * w) ** 2)
+        x = math.sqrt(-0.4 - y)
+    except Exception:
+        x = y * y
+    return x * y
 
 
 # Pullbacks and pushforwards

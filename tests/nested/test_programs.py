@@ -24,7 +24,7 @@ from microgradpy import (
     stop_gradient,
 )
 from tests import finite_differences as fd
-from tests.nested.programs import PROGRAMS, with_a_rule_inside
+from tests.nested.programs import PROGRAMS, caught, halved, with_a_rule_inside
 from tests.ways import ALL, chosen
 
 NAMES = [f"{f.__name__}-{number}" for number, (f, _) in enumerate(PROGRAMS)]
@@ -38,6 +38,7 @@ REFUSED_IN_THIRD_ORDER = {
     "of_what_calls_itself", "of_decorated_functions", "of_composed_functions",
     "newtons_method_by_hessians", "of_complex_values", "of_arguments_by_name", "as_other_packages_name_it",
     "of_more_arguments_beside_writes", "newton_in_a_loop",
+    "of_functions_of_libraries", "of_functions_of_arrays", "of_calls_that_are_made_again", "of_trees",
 }  # fmt: skip
 """What leaves something to run time."""
 
@@ -157,6 +158,27 @@ def test_a_rule_of_the_users_is_differentiated() -> None:
     """d/dt halved(t)^2 = 2 halved(t) t / 2 by the rule, whose text computes halved(t) as t / 2."""
     assert with_a_rule_inside(3.0) == 4.5
     assert gradient(with_a_rule_inside, 3.0) == (3.0,)
+
+
+@pytest.mark.parametrize("second", [
+    lambda x: gradient(lambda t: gradient(halved, t)[0], x)[0],
+    lambda x: gradient(lambda t: jvp(halved, (t,), (1.0,))[1], x)[0],
+    lambda x: jvp(lambda t: gradient(halved, t)[0], (x,), (1.0,))[1],
+    lambda x: hvp(halved, x, 1.0),
+    grad(grad(halved)),
+])  # fmt: skip
+def test_a_rule_of_the_users_is_differentiated_and_not_the_text(second: Callable[..., Any]) -> None:
+    """The function itself is given to what differentiates: its text has no second derivative, the rule has one of 1 / 2."""
+    assert second(3.0) == 0.5
+
+
+def test_what_a_rule_has_not_worked_out_is_not_taken_for_an_exception_of_the_program() -> None:
+    """y = sqrt(1 + x^2 / 4), and y^3 is what is returned: the second derivative is that of x^3 where y is caught unassigned."""
+    x = 0.7
+    y = math.sqrt(1.0 + 0.25 * x * x)
+    wanted = 6.0 * y * (0.25 * x / y) ** 2 + 3.0 * y * y * (0.25 / y - (0.25 * x) ** 2 / y**3)
+    assert hvp(caught, x, 1.0) == pytest.approx(wanted)
+    assert jvp(lambda t: jvp(caught, (t,), (1.0,))[1], (x,), (1.0,))[1] == pytest.approx(wanted)
 
 
 def test_what_cannot_be_is_refused() -> None:
