@@ -142,10 +142,10 @@ def _is_proven(kind: Kind) -> bool:
     match kind:
         case TupleOf(items=items):
             return all(map(_is_proven, items))
+        case Scalar() | Array() | Inert() | Sequence(name="range"):
+            return True
         case Sequence(item=item, entries=entries):
             return _is_proven(item) and all(_is_proven(each) for _, each in entries)
-        case Scalar() | Array() | Inert():
-            return True
     return not isinstance(kind, Unknown) and kind is not None
 
 

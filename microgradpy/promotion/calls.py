@@ -148,6 +148,17 @@ class Calls(Inlining):
         self.add(made)
         if len(results) == 1:
             self.note_made(made, head, results[0], (*frame.path, op.results[0]), frame)
+            self.note_given_back(head, results[0])
+
+    def note_given_back(self, head: Value, result: Var) -> None:
+        """Note what a function of the user's gives: if that is written into, the function is written where it is called, as it
+        may have made it (`log = record(x)`, then `log.append(y)`)."""
+        function = head.value if isinstance(head, Const) else None
+        if not isinstance(function, types.FunctionType) or self.facts.beside_writes or is_generator(function.__code__):
+            return
+        origin = "factory", function.__code__
+        if origin not in self.facts.written and is_followed(function, self.function) and not rrule.has(function):
+            self.fresh[result] = origin
 
     def lent_to_call(
         self, op: Op, arguments: tuple[Known, ...], lends: bool, lends_arrays: bool, frame: Frame

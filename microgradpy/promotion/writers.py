@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from microgradpy.ad.instrument import GETATTR
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Return, Value, Var, While
+from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Return, Value, Var, While, Yield
 from microgradpy.ir.traversal import terminator_values, walk
 from microgradpy.promotion.classes import is_in_sight, is_record
 from microgradpy.runtime.bytecode import WRITERS, writes
@@ -56,10 +56,19 @@ def written_captures(body: ClosureBody, of: Written) -> frozenset[int]:
 
 def _written(function: Function, of: Written) -> set[Value]:
     found: set[Value] = set()
-    sources: dict[Value, Value] = {}
+    sources: list[tuple[Value, Value]] = []
+    """What is a part of another value, or may be that: a row, a view, what a branch gives (`log = [] if log is None else log`)."""
     slices: set[Value] = set()
     for op in walk(function.body):
         match op:
+            case If(then=then, orelse=orelse, results=results):
+                for arm in (then, orelse):
+                    values = terminator_values(arm.terminator) if isinstance(arm.terminator, Yield) else ()
+                    sources += zip(results, values, strict=False)
+            case For(parameters=parameters, initial=initial, results=results) | While(
+                parameters=parameters, initial=initial, results=results
+            ):
+                sources += (*zip(parameters, initial, strict=True), *zip(results, initial, strict=True))
             case Op(callee=Opcode.CLOSURE, payload=ClosureBody() as inner):
                 found |= {op.arguments[number] for number in written_captures(inner, of)}
             case Op(callee=callee, arguments=(Var() as target, Const(value=str() as name), *_)) if callee == GETATTR:
@@ -71,9 +80,9 @@ def _written(function: Function, of: Written) -> set[Value]:
             case Op(callee=Const(value=callee), results=(result,)) if callee is slice:
                 slices.add(result)
             case Op(callee=Const(value=callee), arguments=(items, index), results=(result,)) if callee is operator.getitem:
-                sources |= {} if index in slices else {result: items}  # a row, or a view
-    for item, items in reversed(sources.items()):
-        found |= {items} if item in found else set()
+                sources += [] if index in slices else [(result, items)]
+    while more := {of for value, of in sources if value in found and isinstance(of, Var)} - found:
+        found |= more
     return found
 
 
