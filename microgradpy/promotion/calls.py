@@ -91,6 +91,17 @@ class Calls(Inlining):
         if not self.by_class(op, callee, arguments, frame):
             self.called_as(op, callee, arguments, keywords, frame)
 
+    def with_records(self, op: Op, function: Any, arguments: tuple[Known, ...]) -> tuple[Known, ...]:
+        """What an operator is given, with the namedtuples that were read from containers as such if their class says what the
+        operator means."""
+        names = OPERATORS[function]
+
+        def has_own(known: Known) -> bool:
+            cls = known.form.cls if isinstance(known, Packed) else None
+            return cls is not None and any(isinstance(self.member(cls, name), types.FunctionType) for name in names)
+
+        return tuple(self.as_record(each, op) if has_own(each) else each for each in arguments)  # type: ignore[arg-type]
+
     def called_as(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """Append what becomes of a call of something that is known, with what it is given."""
         self.check_called(callee, (*arguments, *keywords.values()))
@@ -524,6 +535,8 @@ class Calls(Inlining):
             found = is_among(self, op, arguments, frame)
         if found is not None:
             return found
+        if function in OPERATORS:
+            arguments = self.with_records(op, function, arguments)
         if function in OPERATORS and any(isinstance(each, Object | Element) for each in arguments):
             return self.operator(op, function, arguments, frame)
         first = arguments[0] if arguments else None
