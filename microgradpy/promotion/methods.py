@@ -11,7 +11,7 @@ from microgradpy.promotion.entries import is_dict_object
 from microgradpy.promotion.findings import Escapes, Shrinks
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.objects import NONE
-from microgradpy.promotion.places import DictOf, Frame, Known, ListOf, Method, Object, Table, origin_of
+from microgradpy.promotion.places import DictOf, Display, Frame, Known, ListOf, Method, Object, Table, origin_of
 from microgradpy.promotion.rounds import Rounds
 from microgradpy.runtime.keyed import CLASSES, Keyed
 from microgradpy.runtime.suspension import is_generator
@@ -86,6 +86,8 @@ class Methods(Rounds):
         origin = (*frame.path, *op.results)
         if function is tuple and self.now(first) in self.contents:
             items = self.contents[self.now(first)]  # type: ignore[index]
+            if first.of is not None and not first.depth:
+                return Display(origin, tuple(self.as_item(first, each) for each in items))  # type: ignore[arg-type]
             self.emit(op, op.callee, arguments, {}, frame)  # type: ignore[arg-type]
             result = self.known_result(op, frame)
             self.contents[result] = items  # type: ignore[index]

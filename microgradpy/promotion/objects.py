@@ -52,9 +52,10 @@ from microgradpy.runtime.queues import Steps
 NONE = Const(None)
 _BOOL, _GETATTR = function_constant(bool), function_constant(getattr)
 _NUMBERS = (bool, int, float, complex)
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor")
+_OF_NAMES = {name: getattr(operator, f"{name}_" if name in ("and", "or") else name) for name in _BINARY}
 OPERATORS: dict[Any, tuple[str, ...]] = {
-    **{getattr(operator, name): (f"__{name}__",) for name in _BINARY},
+    **{function: (f"__{name}__",) for name, function in _OF_NAMES.items()},
     **{getattr(operator, "i" + name): (f"__i{name}__", f"__{name}__") for name in _BINARY},
     **{getattr(operator, name): (f"__{name}__",) for name in ("neg", "pos", "lt", "le", "gt", "ge", "getitem", "setitem")},
     **{function: (f"__{function.__name__}__",) for function in (abs, len, float, next)},
@@ -66,7 +67,7 @@ _BEHIND_FIELDS = (types.FunctionType, classmethod, staticmethod, functools.cache
 _OF_BUILTINS = (*CLASSES, Steps)
 """What stands for objects of other classes."""
 _READ = (Row, View, Packed, Picked, Values)
-_REFLECTED = {getattr(operator, name): f"__r{name}__" for name in _BINARY}
+_REFLECTED = {function: f"__r{name}__" for name, function in _OF_NAMES.items()}
 
 
 class Objects(Functions):

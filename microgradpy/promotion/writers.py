@@ -1,5 +1,5 @@
 """What functions do as far as their code tells: which may write into what they are given, or have captured; and which return
-what they have made: an object, a container of some, a function with variables of its own."""
+what they have made: an object, a container of some, a function."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def returns_what_it_makes(function: Function) -> bool:
 def _is_made(function: Function, value: Value, steps: int) -> bool:
     made = _producer(function, value)
     match made:
-        case Op(callee=Opcode.CLOSURE, payload=payload):
-            return bool(getattr(payload, "shared", ()))
+        case Op(callee=Opcode.CLOSURE):
+            return True
         case Op(callee=Opcode() as opcode) if opcode in _CONTAINERS:
             return any(isinstance(each, Op) and (_makes_object(each) or _makes_record(each)) for each in walk(function.body))
         case Op(callee=Const(value=cls)) if cls in (list, dict):

@@ -34,6 +34,7 @@ from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
     Closure,
+    Display,
     Frame,
     Generator,
     Iterated,
@@ -184,7 +185,7 @@ class Written(Stores):
         """Whether something is known to give its items to whoever asks, and nothing else: a list, a dict or an array."""
         if is_thing(known):
             in_sight = isinstance(known, ListOf) and known.sort != "array"
-            return in_sight or self.is_steady(known) or isinstance(known, Generator | Table | Picked | Row | Values)
+            return in_sight or self.is_steady(known) or isinstance(known, Generator | Table | Picked | Row | Values | Display)
         kind = self.kinds.of(known)
         return isinstance(kind, Sequence | TupleOf) or (isinstance(kind, Array) and bool(kind.ndim))
 
@@ -193,7 +194,7 @@ class Written(Stores):
         kind = self.kinds.of(known)
         if is_thing(known):
             in_sight = isinstance(known, ListOf) and known.sort == "list"
-            return in_sight or self.is_steady(known) or isinstance(known, Table | Row | Values)
+            return in_sight or self.is_steady(known) or isinstance(known, Table | Row | Values | Display)
         return is_list(kind) or isinstance(kind, TupleOf | Array) or (isinstance(kind, Sequence) and kind.name == "range")
 
     @abstractmethod
@@ -252,6 +253,9 @@ class Written(Stores):
         asked = self.truth(arguments[0], op.where, frame)
         if asked is arguments[0]:
             return None
+        asks = op.callee.value if isinstance(op.callee, Const) else None
+        if isinstance(asked, Const) and type(asked.value) is bool and asks in (bool, operator.not_):
+            return Const(asked.value is (asks is bool))
         self.emit(op, op.callee, (asked,), {}, frame)  # type: ignore[arg-type]
         return self.known_result(op, frame)
 
