@@ -16,7 +16,7 @@ from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
 from microgradpy.frontend.generators import iterator_of
 from microgradpy.ir.kinds import Sequence
-from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var, operator_constant
+from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var, fresh, operator_constant
 from microgradpy.promotion import classes, keying
 from microgradpy.promotion.class_members import member_of_class
 from microgradpy.promotion.comparing import COMPARE, compared, instance, is_among
@@ -27,7 +27,7 @@ from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks, Writ
 from microgradpy.promotion.functions import Named, is_followed
 from microgradpy.promotion.held import WRITING, check_item_written
 from microgradpy.promotion.inlining import Inlining, is_only_in_sight
-from microgradpy.promotion.iterated import delegate, iterated
+from microgradpy.promotion.iterated import delegate, is_own, iterated, used_up
 from microgradpy.promotion.object_keys import check_dict_asked, may_be_key
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.partials import new_partial, partial_of_module
@@ -40,6 +40,7 @@ from microgradpy.promotion.places import (
     Display,
     Element,
     Frame,
+    Iterated,
     Known,
     ListOf,
     Method,
@@ -291,6 +292,8 @@ class Calls(Inlining):
             results = tuple(self.define(result, frame) for result in op.results)
             self.add(replace(op, arguments=(self.plain(known, shows=False, hands=False),), results=results))
             return True
+        if is_own(known) and op.payload is None and self.takes_apart_by_iterator(op, known, frame):
+            return True
         if isinstance(known, Object):
             self.unpack(op, known, frame)
             return True
@@ -302,6 +305,22 @@ class Calls(Inlining):
         for result, item in zip(op.results, items, strict=False) if len(items) == len(op.results) else ():
             self.bind(result, item, frame)
         return len(items) == len(op.results)
+
+    def takes_apart_by_iterator(self, op: Op, known: Known, frame: Frame) -> bool:
+        """`x, y = vector` of a class that has an `__iter__`; whether that is in sight."""
+        found: Known | None = self.iterator_of(known, op.results[0], op.where, frame) if op.results else None
+        if found is None:
+            return False
+        if isinstance(found, Iterated):
+            found = used_up(self, found)
+        else:
+            found = self.collected(replace(op, results=(fresh("items"),)), (found,), frame)
+        if found is None:
+            return False
+        if not self.takes_apart(op, found, frame):
+            results = tuple(self.define(result, frame) for result in op.results)
+            self.add(replace(op, arguments=(self.plain(found, shows=False),), results=results))
+        return True
 
     def applied(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> bool:
         """`f(*items, **options)` as a call with what these are, if it is known; whether it is one."""

@@ -18,7 +18,7 @@ from typing import Any, final
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Region, Statement
 from microgradpy.ir.rewrite import map_statements
-from microgradpy.promotion.places import Known
+from microgradpy.promotion.places import Element, Known, Object
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime import arranged, dict_objects, heaps, keyed, queues, written_out
 
@@ -66,6 +66,14 @@ def _reduce(given: Given, named: Named) -> WrittenOut | None:
     if len(given) == 2:
         return WrittenOut(written_out.reduced_items, given[:1], given[1:], by_place=True)
     return WrittenOut(written_out.reduced, given[:1], given[1:2], given[2:])
+
+
+def _sum(given: Given, named: Named) -> WrittenOut | None:
+    """A sum that begins with an object, which says what `+` means; others are sums of numbers, for which there are rules."""
+    start = (*given[1:], *named.values())
+    if len(given) + len(named) != 2 or not given or not named.keys() <= {"start"} or not isinstance(start[0], Object | Element):
+        return None
+    return WrittenOut(written_out.added_up, (), given[:1], start)
 
 
 def _accumulate(given: Given, named: Named) -> WrittenOut | None:
@@ -202,6 +210,7 @@ def _best_of(largest: bool) -> Choose:
 
 _CHOICES: dict[Any, Choose] = {
     functools.reduce: _reduce,
+    sum: _sum,
     **dict.fromkeys((functools.cache, written_out.remembered), _remember),
     itertools.accumulate: _accumulate,
     itertools.pairwise: _pairwise,

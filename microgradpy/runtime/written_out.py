@@ -24,6 +24,14 @@ def reduced(function: Callable[..., Any], items: Iterable[Any], initial: Any) ->
     return total
 
 
+def added_up(items: Iterable[Any], start: Any) -> Any:
+    """sum(items, start)"""
+    total = start
+    for item in items:
+        total = total + item
+    return total
+
+
 def reduced_items(function: Callable[..., Any], items: list[Any]) -> Any:
     """functools.reduce(function, items)"""
     if len(items) == 0:
