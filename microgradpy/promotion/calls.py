@@ -29,6 +29,7 @@ from microgradpy.promotion.held import WRITING, check_item_written
 from microgradpy.promotion.inlining import Inlining, is_only_in_sight
 from microgradpy.promotion.iterated import delegate, is_own, iterated, used_up
 from microgradpy.promotion.object_keys import check_dict_asked, may_be_key
+from microgradpy.promotion.managed import function_managed, manager
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.partials import new_partial, partial_of_module
 from microgradpy.promotion.places import (
@@ -132,6 +133,11 @@ class Calls(Inlining):
         origin: Origin,
     ) -> Known:
         """The body of a function, in the place of its call; functions made inside that it is given are in sight then."""
+        if function_managed(function) is not None:
+            found = manager(self, op, function, arguments, keywords, frame)
+            if found is None:
+                raise Escapes(origin)
+            return found
         for each in (*arguments, *keywords.values()):
             self.check_given(each)
         return super().inline(op, function, arguments, keywords, frame, origin)
@@ -437,6 +443,8 @@ class Calls(Inlining):
             return new_partial(self, op, arguments, keywords, frame)
         if isinstance(function, type) and not (rrule.has(function) or is_non_differentiable(function)):
             return self.make(op, callee, arguments, keywords, frame)
+        if function_managed(function) is not None:
+            return manager(self, op, function, arguments, keywords, frame)
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
         if isinstance(function, types.FunctionType) and self.is_written_here(function, arguments, (*keywords.values(),)):
@@ -532,6 +540,8 @@ class Calls(Inlining):
         self, op: Op, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known | None:
         """The same of a function of the user's."""
+        if function_managed(function) is not None:
+            return manager(self, op, function, arguments, keywords, frame)
         if is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
         given, origin = (*arguments, *keywords.values()), (*frame.path, op.results[0])
