@@ -53,6 +53,7 @@ from microgradpy.promotion.places import (
     Values,
     View,
     first_origin,
+    is_of_function,
     is_thing,
     origin_of,
 )
@@ -331,7 +332,8 @@ class Calls(Inlining):
     def applied(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> bool:
         """`f(*items, **options)` as a call with what these are, if it is known; whether it is one."""
         callee, given, named = arguments
-        if not isinstance(callee, Const | Closure | Method | ClassMethod):
+        of_pool = is_of_function(callee)
+        if not isinstance(callee, Const | Closure | Method | ClassMethod) and not of_pool:
             return False
         keywords = options(self, named)
         if keywords is None:
@@ -340,7 +342,13 @@ class Calls(Inlining):
         if items is None or keywords is None:
             return False
         head = callee if isinstance(callee, Const) else op.arguments[0]
-        self.called_as(replace(op, callee=head, arguments=(), keywords=()), callee, items, keywords, frame)
+        op = replace(op, callee=head, arguments=(), keywords=(), payload=None if of_pool else op.payload)
+        if isinstance(callee, AnyOf):  # a branch for each of the functions
+            names, named = tuple(keywords), self.as_values((*items, *keywords.values()), frame)
+            given = named[: len(items)], tuple(zip(names, named[len(items) :], strict=True))
+            self.operation(replace(op, arguments=given[0], keywords=given[1]), frame)
+        else:
+            self.called_as(op, callee, items, keywords, frame)
         return True
 
     # Calls
