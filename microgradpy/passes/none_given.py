@@ -65,9 +65,9 @@ class _Deciding:
                 self.values[result] = Const(self.is_none[asked] == _ASKS[function])
                 return ()
             case If(condition=Var() as condition, then=then, orelse=orelse, results=results):
-                asked = Const(False) if self.asks(statement) else self.values.get(condition)
-                if isinstance(asked, Const):
-                    arm = self.region(then if asked.value else orelse)
+                holds = Const(False) if self.asks(statement) else self.values.get(condition)
+                if isinstance(holds, Const):
+                    arm = self.region(then if holds.value else orelse)
                     if isinstance(arm.terminator, Yield):
                         self.values |= dict(zip(results, arm.terminator.values, strict=True))
                         return arm.statements

@@ -16,7 +16,7 @@ from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
 from microgradpy.frontend.generators import iterator_of
 from microgradpy.ir.kinds import Sequence
-from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var, fresh, operator_constant
+from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var, operator_constant
 from microgradpy.promotion import classes, keying
 from microgradpy.promotion.class_members import member_of_class
 from microgradpy.promotion.comparing import COMPARE, compared, instance, is_among
@@ -24,12 +24,12 @@ from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
 from microgradpy.promotion.entries import Entering
 from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks, Writes
-from microgradpy.promotion.functions import Named, is_followed
+from microgradpy.promotion.functions import Functions, Named, is_followed
 from microgradpy.promotion.held import WRITING, check_item_written
 from microgradpy.promotion.inlining import Inlining, is_only_in_sight
-from microgradpy.promotion.iterated import delegate, is_own, iterated, used_up
-from microgradpy.promotion.object_keys import check_dict_asked, may_be_key
+from microgradpy.promotion.iterated import delegate, is_own, iterated, taken_apart
 from microgradpy.promotion.managed import function_managed, manager
+from microgradpy.promotion.object_keys import check_dict_asked, may_be_key
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.partials import new_partial, partial_of_module
 from microgradpy.promotion.places import (
@@ -53,12 +53,11 @@ from microgradpy.promotion.places import (
     Values,
     View,
     first_origin,
-    is_of_function,
     is_thing,
     origin_of,
 )
 from microgradpy.promotion.raising import make_exception, shows_exception
-from microgradpy.promotion.spread import options, positions
+from microgradpy.promotion.spread import applied
 from microgradpy.promotion.stores import is_array
 from microgradpy.promotion.writers import written_captures
 from microgradpy.rules.registry import is_non_differentiable, rrule
@@ -135,13 +134,20 @@ class Calls(Inlining):
     ) -> Known:
         """The body of a function, in the place of its call; functions made inside that it is given are in sight then."""
         if function_managed(function) is not None:
-            found = manager(self, op, function, arguments, keywords, frame)
+            found = self.generator(op, function, arguments, keywords, frame)
             if found is None:
                 raise Escapes(origin)
             return found
         for each in (*arguments, *keywords.values()):
             self.check_given(each)
         return super().inline(op, function, arguments, keywords, frame, origin)
+
+    def generator(
+        self, op: Op, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """What a call of a function that yields gives, or the context that is made of it."""
+        makes = manager if function_managed(function) is not None else Functions.generator
+        return makes(self, op, function, arguments, keywords, frame)
 
     def emit(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """The operation as it is, on values."""
@@ -201,7 +207,7 @@ class Calls(Inlining):
             return
         if opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table | Object | Display):
             self.collect(op, arguments[0], arguments[1], frame)
-        elif opcode is Opcode.APPLY and self.applied(op, arguments, frame):
+        elif opcode is Opcode.APPLY and applied(self, op, arguments, frame):
             self.helped = True
         elif opcode is Opcode.UNPACK and self.takes_apart(op, arguments[0], frame):
             pass
@@ -239,7 +245,7 @@ class Calls(Inlining):
         elif opcode is Opcode.DICT:
             return self.makes_dict(op, origin, arguments, frame)
         elif opcode is Opcode.TUPLE:
-            return self.new_tuple(op, arguments, frame)
+            return self.makes_tuple(op, origin, arguments, frame)
         elif opcode is Opcode.GLOBAL:
             found = partial_of_module(self, op, frame)
             if found is not None:
@@ -249,6 +255,13 @@ class Calls(Inlining):
             self.bind(op.results[0], self.made_function(op, Closure(origin, op.payload, arguments)), frame)
         else:
             return False
+        return True
+
+    def makes_tuple(self, op: Op, origin: Origin, arguments: tuple[Known, ...], frame: Frame) -> bool:
+        """Make a tuple that is in sight; whether it is one."""
+        if not any(isinstance(each, Iterated) for each in arguments):
+            return self.new_tuple(op, arguments, frame)
+        self.bind(op.results[0], Display(origin, arguments), frame)  # a key and a group
         return True
 
     def makes_dict(self, op: Op, origin: Origin, arguments: tuple[Known, ...], frame: Frame) -> bool:
@@ -299,7 +312,7 @@ class Calls(Inlining):
             results = tuple(self.define(result, frame) for result in op.results)
             self.add(replace(op, arguments=(self.plain(known, shows=False, hands=False),), results=results))
             return True
-        if is_own(known) and op.payload is None and self.takes_apart_by_iterator(op, known, frame):
+        if is_own(known) and op.payload is None and taken_apart(self, op, known, frame):
             return True
         if isinstance(known, Object):
             self.unpack(op, known, frame)
@@ -312,44 +325,6 @@ class Calls(Inlining):
         for result, item in zip(op.results, items, strict=False) if len(items) == len(op.results) else ():
             self.bind(result, item, frame)
         return len(items) == len(op.results)
-
-    def takes_apart_by_iterator(self, op: Op, known: Known, frame: Frame) -> bool:
-        """`x, y = vector` of a class that has an `__iter__`; whether that is in sight."""
-        found: Known | None = self.iterator_of(known, op.results[0], op.where, frame) if op.results else None
-        if found is None:
-            return False
-        if isinstance(found, Iterated):
-            found = used_up(self, found)
-        else:
-            found = self.collected(replace(op, results=(fresh("items"),)), (found,), frame)
-        if found is None:
-            return False
-        if not self.takes_apart(op, found, frame):
-            results = tuple(self.define(result, frame) for result in op.results)
-            self.add(replace(op, arguments=(self.plain(found, shows=False),), results=results))
-        return True
-
-    def applied(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> bool:
-        """`f(*items, **options)` as a call with what these are, if it is known; whether it is one."""
-        callee, given, named = arguments
-        of_pool = is_of_function(callee)
-        if not isinstance(callee, Const | Closure | Method | ClassMethod) and not of_pool:
-            return False
-        keywords = options(self, named)
-        if keywords is None:
-            keywords = options(self, self.display_of(op, named, frame))
-        items = None if keywords is None else positions(self, given, op, NONE if keywords else callee)
-        if items is None or keywords is None:
-            return False
-        head = callee if isinstance(callee, Const) else op.arguments[0]
-        op = replace(op, callee=head, arguments=(), keywords=(), payload=None if of_pool else op.payload)
-        if isinstance(callee, AnyOf):  # a branch for each of the functions
-            names, named = tuple(keywords), self.as_values((*items, *keywords.values()), frame)
-            given = named[: len(items)], tuple(zip(names, named[len(items) :], strict=True))
-            self.operation(replace(op, arguments=given[0], keywords=given[1]), frame)
-        else:
-            self.called_as(op, callee, items, keywords, frame)
-        return True
 
     # Calls
 
@@ -370,14 +345,21 @@ class Calls(Inlining):
                 return self.call_object(op, callee, arguments, keywords, frame)
             case Const(value=types.FunctionType() as function) if function in _OF_FRONT_END:
                 return _OF_FRONT_END[function](self, op, arguments, frame)
+            case Var():
+                return self.drawn(op, callee, arguments, keywords, frame)
             case Const(value=function) if op.payload != RAISED:
                 found = self.of_library(op, function, arguments, keywords, frame)
-                if found is not None:
-                    return found
-                if any(map(is_thing, (*arguments, *keywords.values()))):
-                    return self.call_with_things(op, function, arguments, keywords, frame)
-                return self.call_that_makes(op, callee, arguments, keywords, frame)
+                found = self.drawn(op, callee, arguments, keywords, frame) if found is None else found
+                return self.call_of_constant(op, callee, arguments, keywords, frame) if found is None else found
         return None
+
+    def call_of_constant(
+        self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """What a call of a function or a class gives that has no text."""
+        if any(map(is_thing, (*arguments, *keywords.values()))):
+            return self.call_with_things(op, callee.value, arguments, keywords, frame)
+        return self.call_that_makes(op, callee, arguments, keywords, frame)
 
     def call_object(
         self, op: Op, callee: Object | Element, arguments: tuple[Known, ...], keywords: Named, frame: Frame
@@ -451,9 +433,7 @@ class Calls(Inlining):
             return new_partial(self, op, arguments, keywords, frame)
         if isinstance(function, type) and not (rrule.has(function) or is_non_differentiable(function)):
             return self.make(op, callee, arguments, keywords, frame)
-        if function_managed(function) is not None:
-            return manager(self, op, function, arguments, keywords, frame)
-        if isinstance(function, types.FunctionType) and is_generator(function.__code__):
+        if isinstance(function, types.FunctionType) and _gives_items(function):
             return self.generator(op, function, arguments, keywords, frame)
         if isinstance(function, types.FunctionType) and self.is_written_here(function, arguments, (*keywords.values(),)):
             return self.inline(op, function, arguments, keywords, frame, (*frame.path, op.results[0]))
@@ -548,9 +528,7 @@ class Calls(Inlining):
         self, op: Op, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known | None:
         """The same of a function of the user's."""
-        if function_managed(function) is not None:
-            return manager(self, op, function, arguments, keywords, frame)
-        if is_generator(function.__code__):
+        if _gives_items(function):
             return self.generator(op, function, arguments, keywords, frame)
         given, origin = (*arguments, *keywords.values()), (*frame.path, op.results[0])
         for each in given if is_followed(function, self.function) else ():
@@ -618,6 +596,11 @@ def _check_module(op: Op, frame: Frame) -> None:
     """Let a call escape that makes a function of another module, which would see the variables of this one."""
     if _is_apart(op):
         raise Escapes(frame.followed_for)
+
+
+def _gives_items(function: types.FunctionType) -> bool:
+    """Whether a call of a function runs nothing of it yet: it yields, or a context is made of one that does."""
+    return is_generator(function.__code__) or function_managed(function) is not None
 
 
 def _has_own_keys(keys: tuple[Value, ...]) -> bool:

@@ -193,8 +193,8 @@ class Families(Entering):
         return Element(self.tables_made[origin_of_pool(cls)], Const(0))
 
     def method_among_functions(self, method: Method) -> Known:
-        """A method of an object that is put somewhere (`signal.connect(meter.on)`) as one of the functions that may be there: it
-        has captured the object."""
+        """A method of an object that is put somewhere (`signal.connect(meter.on)`) as one of the functions that may be there:
+        it has captured the object."""
         receiver, function = method.receiver, method.function
         is_known = isinstance(receiver, Object | Element) and receiver.cls not in CLASSES and function is not None
         if not is_known or self.facts.beside_writes:

@@ -314,8 +314,8 @@ class Functions(Walker):
         is_of_other_module: bool,
         is_inside: bool = False,
     ) -> Known:
-        """A call: written where it is made, unless the function calls itself. `is_inside`: what is called is another function of
-        the same text, which that in whose body the walk is has captured; they come to an end."""
+        """A call: written where it is made, unless the function calls itself. `is_inside`: what is called is another function
+        of the same text, which that in whose body the walk is has captured; they come to an end."""
         is_of_arguments = is_inside or any(isinstance(each, Part | Display) for each in values.values())
         is_first = code in self.facts.peeled and code not in self.codes and as_expression(function.body) is not None
         is_level = self.goes_down(code, tuple(values.values())) and as_expression(function.body) is not None
@@ -381,7 +381,8 @@ class Functions(Walker):
 
 def _holds(closure: Closure, other: Closure) -> bool:
     """Whether a function made inside has captured another one, or something that holds it."""
-    left, seen = [*closure.values], [closure]
+    left: list[Any] = [*closure.values]
+    seen: list[Any] = [closure]
     while left:
         each = left.pop()
         if each is other:

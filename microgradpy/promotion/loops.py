@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import INT, Kind, entry_kinds, item_kind
+from microgradpy.ir.kinds import INT, entry_kinds, item_kind
 from microgradpy.ir.nodes import (
     DictItems,
     Each,

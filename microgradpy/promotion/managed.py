@@ -22,8 +22,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.frontend.exceptions import raise_failure
-from microgradpy.ir.nodes import Const, Handler, Op, Opcode, Raise, Region, Statement, Try, Var, Yield
+from microgradpy.ir.nodes import Const, Handler, Op, Opcode, Raise, Region, Statement, Try, Yield
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import is_mark, terminator_values, uses, walk
 from microgradpy.promotion.findings import Escapes
@@ -31,6 +30,7 @@ from microgradpy.promotion.functions import Named, as_expression
 from microgradpy.promotion.fusing import running_on
 from microgradpy.promotion.partials import captured_by, cells_of
 from microgradpy.promotion.places import Frame, Generator, Known, Managed
+from microgradpy.runtime.failures import raise_failure
 from microgradpy.runtime.suspension import LEFT, is_generator
 
 _NONE = Const(None)
@@ -91,7 +91,8 @@ def _parts(body: Region) -> tuple[tuple[Statement, ...], Op, Try | None, Region]
 
 
 def _asks_what_is_sent(statement: Statement, suspend: Op) -> bool:
-    """Whether a statement asks whether a generator is left, or raises what is thrown into it: that is raised where it comes from."""
+    """Whether a statement asks whether a generator is left, or raises what is thrown into it, which is raised where it comes
+    from."""
     if not isinstance(statement, Op) or suspend.results[0] not in uses(statement):
         return False
     raises = isinstance(statement.callee, Const) and statement.callee.value is raise_failure
@@ -155,7 +156,8 @@ def suppress(walker: Any, op: Op, managed: Managed, frame: Frame) -> Known:
 
 
 def _frame_of(managed: Managed, op: Op, frame: Frame) -> Frame:
-    return replace(managed.frame, path=(*frame.path, op.results[0]), values=dict(managed.frame.values))
+    found: Frame = replace(managed.frame, path=(*frame.path, op.results[0]), values=dict(managed.frame.values))
+    return found
 
 
 def _run(walker: Any, statements: tuple[Statement, ...], frame: Frame) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from microgradpy.ir.nodes import Const, Op, fresh, function_constant
 from microgradpy.promotion import keying
-from microgradpy.promotion.entries import is_dict_object
 from microgradpy.promotion.base import fields_of
+from microgradpy.promotion.entries import is_dict_object
 from microgradpy.promotion.findings import Escapes, Shrinks, Writes
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.objects import NONE

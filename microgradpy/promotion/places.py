@@ -264,13 +264,15 @@ class Generator:
     attempts: int
     over: tuple[Object, ...] = ()
     """What it reads, if that is to stay as it is meanwhile."""
+    steady: tuple[tuple[ListOf, Any], ...] = ()
+    """The lists that are to stay what they were when it was made."""
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Managed:
-    """What a call of a generator under `contextlib.contextmanager` gives, before `with` enters it: what it does before it yields,
-    the `yield`, the `try` around that, and what it does afterwards; `loop` and `attempts` are where it is made."""
+    """What a call of a generator under `contextlib.contextmanager` gives, before `with` enters it: what it does before it
+    yields, the `yield`, the `try` around that, and what it does afterwards; `loop` and `attempts` are where it is made."""
 
     origin: Origin
     before: tuple[Any, ...]

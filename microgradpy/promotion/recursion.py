@@ -26,8 +26,8 @@ from microgradpy.ir.kinds import FLOAT, INT, UNASSIGNED, Kind, TupleOf, is_prove
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Parameter, Region, Return, Value, Var, fresh
 from microgradpy.promotion.base import Walk, field_hint
 from microgradpy.promotion.findings import Escapes, NotInSight, Origin, Peels
-from microgradpy.promotion.names import Names, definitions_in, used_in
 from microgradpy.promotion.forms import form_of
+from microgradpy.promotion.names import Names, definitions_in, used_in
 from microgradpy.promotion.places import (
     NO_OBJECT,
     AnyOf,
@@ -91,12 +91,7 @@ class Slot:
         if isinstance(known, AnyOf) or (isinstance(known, Element) and self.is_other(known)):
             return self.with_any(walker, known)
         if isinstance(known, Element):
-            may_be_none = known.may_be_none and known.index not in walker.present
-            if self.same == _NONE:
-                return replace(self, same=None, table=known.table, may_be_none=True)
-            if known.table is not self.table:
-                raise Escapes(known.table.origin)
-            return self if self.may_be_none or not may_be_none else replace(self, may_be_none=True)
+            return self.with_object(walker, known)
         if self.table is not None:
             if known != _NONE:
                 walker.check_decided(known, self.table)
@@ -106,6 +101,15 @@ class Slot:
             raise Escapes(origin_of(AnyOf(self.family, NO_OBJECT)))
         before = self.kind if self.same is None else _kind_of(walker, self.same)
         return replace(self, same=None, kind=join(before, _kind_of(walker, known)))
+
+    def with_object(self, walker: Walk, known: Element) -> Slot:
+        """The same of an object of a pool."""
+        may_be_none = known.may_be_none and known.index not in walker.present
+        if self.same == _NONE:
+            return replace(self, same=None, table=known.table, may_be_none=True)
+        if known.table is not self.table:
+            raise Escapes(known.table.origin)
+        return self if self.may_be_none or not may_be_none else replace(self, may_be_none=True)
 
     def is_other(self, known: Element) -> bool:
         """Whether an object is of another class than those that are handed over as far as is known."""
@@ -317,7 +321,7 @@ class Recursion:
         if result.table is not None:
             walker.facts.returned[self.code] = result.table.origin, result.may_be_none
         elif result.family is not None:
-            walker.facts.returned[self.code] = form_of(result.family), False
+            walker.facts.returned[self.code] = form_of(result.family) or (), False
         parts: tuple[Value, ...] = () if self.result.is_fixed else (value,)
         parts += tuple(self.handed(self.changed, key, walker, walker.fields[key]) for key in self.changed)
         if not self.changed:

@@ -7,7 +7,7 @@ import bisect
 import heapq
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from microgradpy.ad.instrument import GETATTR
 from microgradpy.frontend.closures import ClosureBody
@@ -57,18 +57,12 @@ def written_captures(body: ClosureBody, of: Written) -> frozenset[int]:
 def _written(function: Function, of: Written) -> set[Value]:
     found: set[Value] = set()
     sources: list[tuple[Value, Value]] = []
-    """What is a part of another value, or may be that: a row, a view, what a branch gives (`log = [] if log is None else log`)."""
+    """What is a part of another value, or may be that: a row, a view, what a branch gives (`[] if log is None else log`)."""
     slices: set[Value] = set()
     for op in walk(function.body):
         match op:
-            case If(then=then, orelse=orelse, results=results):
-                for arm in (then, orelse):
-                    values = terminator_values(arm.terminator) if isinstance(arm.terminator, Yield) else ()
-                    sources += zip(results, values, strict=False)
-            case For(parameters=parameters, initial=initial, results=results) | While(
-                parameters=parameters, initial=initial, results=results
-            ):
-                sources += (*zip(parameters, initial, strict=True), *zip(results, initial, strict=True))
+            case If() | For() | While():
+                sources += _sources(op)
             case Op(callee=Opcode.CLOSURE, payload=ClosureBody() as inner):
                 found |= {op.arguments[number] for number in written_captures(inner, of)}
             case Op(callee=callee, arguments=(Var() as target, Const(value=str() as name), *_)) if callee == GETATTR:
@@ -84,6 +78,17 @@ def _written(function: Function, of: Written) -> set[Value]:
     while more := {of for value, of in sources if value in found and isinstance(of, Var)} - found:
         found |= more
     return found
+
+
+def _sources(statement: If | For | While) -> Iterator[tuple[Value, Value]]:
+    """What the results of a branch may be, and what a loop carries."""
+    if isinstance(statement, If):
+        for arm in (statement.then, statement.orelse):
+            if isinstance(arm.terminator, Yield):
+                yield from zip(statement.results, arm.terminator.values, strict=True)
+    else:
+        yield from zip(statement.parameters, statement.initial, strict=True)
+        yield from zip(statement.results, statement.initial, strict=True)
 
 
 def returns_what_it_makes(function: Function) -> bool:

@@ -61,7 +61,8 @@ def force(b, c):
 
 
 def bodies_of(m, v):
-    return [Body(m, Vector(0.0, 0.1), Vector(0.0, 0.0)), Body(1.0, Vector(1.0, 0.0), Vector(0.0, v)), Probe(0.5, Vector(0.0, 2.0), Vector(-v, 0.1))]
+    sun, earth = Body(m, Vector(0.0, 0.1), Vector(0.0, 0.0)), Body(1.0, Vector(1.0, 0.0), Vector(0.0, v))
+    return [sun, earth, Probe(0.5, Vector(0.0, 2.0), Vector(-v, 0.1))]
 
 
 @program([1.0, 2.0, 0.5], V, N, features="bodies made in a loop, itertools.combinations")
@@ -186,7 +187,8 @@ class Mass:
 
 @program(M, V, N, features="namedtuples with operators, in fields of bodies in a list")
 def pairs_as_vectors(m, v, n):
-    bodies = [Mass(m, Pair(0.0, 0.0), Pair(0.1, 0.0)), Mass(1.0, Pair(1.0, 0.0), Pair(0.0, v)), Mass(0.5, Pair(0.0, 2.0), Pair(-v, 0.1))]
+    sun, earth = Mass(m, Pair(0.0, 0.0), Pair(0.1, 0.0)), Mass(1.0, Pair(1.0, 0.0), Pair(0.0, v))
+    bodies = [sun, earth, Mass(0.5, Pair(0.0, 2.0), Pair(-v, 0.1))]
     for _ in range(n):
         for b in bodies:
             for c in bodies:
