@@ -321,7 +321,7 @@ class Calls(Inlining):
         if isinstance(known, Packed):
             items = self.items_of_packed(op, known) if op.payload is None else ()
         elif not items and op.payload is None:
-            items = self.items_of_tuple(known)
+            items = self.items_of_tuple(known) or self.objects_listed(known)
         for result, item in zip(op.results, items, strict=False) if len(items) == len(op.results) else ():
             self.bind(result, item, frame)
         return len(items) == len(op.results)

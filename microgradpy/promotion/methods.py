@@ -12,7 +12,7 @@ from microgradpy.promotion.entries import is_dict_object
 from microgradpy.promotion.findings import Escapes, Shrinks, Writes
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.objects import NONE
-from microgradpy.promotion.places import DictOf, Display, Element, Frame, Known, ListOf, Method, Object, Table, origin_of
+from microgradpy.promotion.places import AnyOf, DictOf, Display, Element, Frame, Known, ListOf, Method, Object, Table, origin_of
 from microgradpy.promotion.rounds import Rounds
 from microgradpy.runtime.keyed import CLASSES, Keyed
 from microgradpy.runtime.suspension import is_generator
@@ -85,7 +85,7 @@ class Methods(Rounds):
         """Let a dict of objects whose values are asked for be one under computed keys, which has their numbers."""
         if isinstance(receiver, DictOf) and name == "values" and receiver.origin not in self.facts.written:
             held = fields_of(self.fields, receiver).values()
-            if not self.facts.beside_writes and held and all(isinstance(each, Object | Element) for each in held):
+            if not self.facts.beside_writes and held and all(isinstance(each, Object | Element | AnyOf) for each in held):
                 raise Writes(receiver.origin)
 
     def made_of_list(

@@ -115,7 +115,7 @@ class Written(Stores):
         if self.facts.beside_writes or not (isinstance(source, ListOf | Table | Display) or not is_thing(source)):
             return False
         forms = [source.of] if isinstance(source, ListOf) else [source] if isinstance(source, Table) else []
-        tables = [table for form in forms for table in tables_of(form)]
+        tables: list[Any] = [table for form in forms for table in tables_of(form)]
         if not all(isinstance(table, Table) and table.cls not in self.facts.mutable for table in tables):
             return False
         if isinstance(key, Closure):

@@ -92,7 +92,7 @@ def forces_summed(m, v, n):
 
 @program(M, V, N, features="bodies in a dict, vector taken apart")
 def bodies_by_name(m, v, n):
-    sun, earth, probe = bodies_of(m, v)
+    sun, earth = [Body(m, Vector(0.0, 0.1), Vector(0.0, 0.0)), Body(1.0, Vector(1.0, 0.0), Vector(0.0, v))]
     bodies = {"sun": sun, "earth": earth, "moon": Body(0.2, Vector(1.0, 0.2), Vector(v, 0.0))}
     for _ in range(n):
         for b in bodies.values():
@@ -100,7 +100,7 @@ def bodies_by_name(m, v, n):
                 if b is not c:
                     b.kick(force(b, c), 0.1)
     x, y = bodies["moon"].p
-    return x * y + probe.p.norm() + (bodies["earth"].v | bodies["sun"].v)
+    return x * y + sun.p.norm() + (bodies["earth"].v | bodies["sun"].v)
 
 
 @program(M, V, N, features="other bodies collected, position kept in a path")
@@ -224,3 +224,41 @@ def pairs_given_away(m, v, n):
             b.p = b.p._replace(x=b.p.x * v) + b.v
     seen = [tuple(b.p) for b in bodies]
     return seen[0][0] * seen[1][1] + (v if bodies[0].p < bodies[1].p else m) + sum(bodies[1].p)
+
+
+@dataclass(frozen=True)
+class Frozen:
+    x: float
+    y: float
+
+    def __add__(self, other):
+        return Frozen(self.x + other.x, self.y + other.y)
+
+
+@dataclass
+class Point:
+    p: Frozen
+    v: Frozen = Frozen(0.0, 0.1)
+
+
+@program(M, V, N, features="frozen dataclass as a default")
+def points_with_a_default(m, v, n):
+    points, total = [Point(Frozen(m, 0.0)), Point(Frozen(1.0, v), Frozen(v, m)), Point(Frozen(v, m))], 0.0
+    for _ in range(n):
+        for each in points:
+            each.p = each.p + each.v
+            each.v = each.v + Frozen(v, 0.0)
+    for each in points:
+        total = total * 1.1 + each.p.x * each.p.y * (3.0 if not each else 1.0) * (1.0 if bool(each.p) else 2.0)
+    return total
+
+
+@program(M, V, features="one frozen dataclass as the default of two, told apart by identity")
+def one_default_for_two(m, v):
+    points = [Point(Frozen(m, 0.0)), Point(Frozen(1.0, v)), Point(Frozen(v, m), Frozen(0.0, 0.1))]
+    total = 0.0
+    for k, a in enumerate(points):
+        for b in points:
+            if a.v is b.v:
+                total += a.p.x * b.p.y * (k + 1)
+    return total
