@@ -56,6 +56,7 @@ from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.passes.joined_stores import join_stores
 from microgradpy.passes.left_items import leave_items
 from microgradpy.passes.needless_copies import drop_needless_copies
+from microgradpy.passes.none_given import decide_none
 from microgradpy.passes.uniform_lists import read_uniform_lists
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.driver import Promoted, Promotion, followed_code, promote
@@ -159,7 +160,7 @@ def instrumented(
     `tracks` writes has marks after them in the body of a `try`; one that `catches` returns what it raises; with `notes` it
     notes what its variables are."""
     ir, checks = _instrumented(function, tracks, catches, notes)
-    return check_unassigned_captures(ir, kinds), checks
+    return decide_none(check_unassigned_captures(ir, kinds), kinds), checks
 
 
 def _instrumented(

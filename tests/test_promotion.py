@@ -32,12 +32,15 @@ from tests.programs.mutation import (
     beside_writes,
     captured,
     compared_tuples,
+    composed,
     computed_arrays,
     everyday,
     held,
     held_meanwhile,
     in_sight,
     library,
+    listeners,
+    managed,
     modules,
     mutual_recursion,
     numbered,
@@ -49,6 +52,7 @@ from tests.programs.mutation import (
     recursive_objects,
     replaced,
     stored,
+    vectors,
     visited,
 )
 
@@ -425,6 +429,16 @@ OF_ORDERS = {
         "filter_that_a_module_keeps", "list_captured_by_two", "variable_assigned_after_capture",
     },
     compared_tuples: {"tuples_of_objects_with_an_eq"},
+    composed: {"soft_tree_that_grows"},
+    listeners: {
+        "groups_by_a_bound_that_moves", "groups_of_a_list_that_grows", "groups_of_objects", "groups_that_are_kept",
+        "methods_told_apart",
+    },
+    managed: {
+        "contexts_in_each_other", "exception_that_ends_in_a_generator", "generator_that_returns_early", "lists_for_blocks",
+        "one_of_two_yields",
+    },
+    vectors: {"one_default_for_two", "pairs_given_away"},
     visited: {"set_returned_by_visits", "visit_that_fails"},
 }  # fmt: skip
 """The modules of programs with what objects and functions have of their own, and which of these stay memory."""

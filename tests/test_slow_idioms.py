@@ -62,35 +62,6 @@ def yields_it(x):
     return sum(v * x for v in totals_and_last([x, 2.0]))
 
 
-class Meter:
-    def __init__(self):
-        self.total = 0.0
-
-    def add(self, v):
-        self.total += v
-
-
-class Signal:
-    def __init__(self):
-        self.handlers = []
-
-
-def keeps_methods(x):
-    s, m = Signal(), Meter()
-    s.handlers.append(m.add)
-    for h in s.handlers:
-        h(x * x)
-    return m.total
-
-
-def keeps_objects(x):
-    s, m = Signal(), Meter()
-    s.handlers.append(m)
-    for h in s.handlers:
-        h.add(x * x)
-    return m.total
-
-
 class Options:
     def __init__(self, **options):
         self.__dict__.update(options)
@@ -227,7 +198,6 @@ def two(x):
 PAIRS = [
     (by_turns, one_as_a_list),
     (asks_returned, yields_it),
-    (keeps_methods, keeps_objects),
     (by_dict, by_fields),
     (none_or_list, always_list),
     (cached, by_property),

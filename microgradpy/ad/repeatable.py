@@ -30,7 +30,10 @@ _BUILTINS = frozenset((
 ))  # fmt: skip
 _EXCEPTIONS = frozenset(each for each in vars(builtins).values() if isinstance(each, type) and issubclass(each, BaseException))
 _LIBRARIES = ("math", "_operator", "operator")
-_OWN = ("microgradpy.tangents.", "microgradpy.rules.", "microgradpy.runtime.keys", "microgradpy.runtime.cotangents")
+_OWN = (
+    "microgradpy.tangents.", "microgradpy.rules.", "microgradpy.runtime.keys", "microgradpy.runtime.cotangents",
+    "microgradpy.runtime.dict_objects",
+)  # fmt: skip
 _OF_NUMPY = type(np.sum)
 _MAKERS: frozenset[Any] = frozenset((
     np.array, np.asarray, np.zeros, np.ones, np.empty, np.full, np.arange, np.eye, np.identity, np.linspace,
@@ -142,10 +145,10 @@ def _is_proven(kind: Kind) -> bool:
     match kind:
         case TupleOf(items=items):
             return all(map(_is_proven, items))
+        case Scalar() | Array() | Inert() | Sequence(name="range"):
+            return True
         case Sequence(item=item, entries=entries):
             return _is_proven(item) and all(_is_proven(each) for _, each in entries)
-        case Scalar() | Array() | Inert():
-            return True
     return not isinstance(kind, Unknown) and kind is not None
 
 

@@ -51,8 +51,7 @@ def item(arguments: Arguments, known: Known) -> Kind:
         case TupleOf(items=items) if _is_slice(index):
             return _part_of_tuple(items, known.get(1))
         case TupleOf(items=items):
-            place = known.get(1)
-            return items[place] if type(place) is int and -len(items) <= place < len(items) else unknown_from(items)
+            return _item_of_tuple(items, index, known.get(1))
         case Array() if index == Inert("str"):
             return unknown_from((container,))  # a field, whose memory is that of the structured array
         case Array(ndim=int(), dtype=dtype):
@@ -71,6 +70,13 @@ def item(arguments: Arguments, known: Known) -> Kind:
         case Inert(name="str") if index == INT or _is_slice(index):
             return container
     return unknown_from((container,))
+
+
+def _item_of_tuple(items: tuple[Kind, ...], index: Kind, place: Any) -> Kind:
+    """items[place], for a place that may be known."""
+    if index == INT and items and isinstance(items[0], Inert) and all(each == items[0] for each in items):
+        return items[0]  # one of some texts
+    return items[place] if type(place) is int and -len(items) <= place < len(items) else unknown_from(items)
 
 
 def _part_of_tuple(items: tuple[Kind, ...], part: Any) -> Kind:

@@ -72,7 +72,7 @@ from microgradpy.runtime.fields import append, put
 from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import ORDER, Keyed
 
-MOST_STATEMENTS = 6_000
+MOST_STATEMENTS = 20_000
 
 
 _GETITEM = operator_constant("getitem")
@@ -107,6 +107,8 @@ class Walk(ABC):
         """The `try`s in the bodies of which the walk is, outermost first."""
         self.loops: list[Any] = []
         """The loops in which the walk is, outermost first."""
+        self.carried_before: dict[tuple[Any, ...], tuple[Statement, list[Field], dict[Any, Kind]]] = {}
+        """What loops carry, and the kinds of it, as far as that was found out when they were walked before."""
         self.before_loops: set[Place] = set()
         """What is in sight where the outermost of them begins."""
         self.captured_by_all: dict[tuple[type, str], Known] = {}

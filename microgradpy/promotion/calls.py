@@ -24,10 +24,11 @@ from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
 from microgradpy.promotion.entries import Entering
 from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks, Writes
-from microgradpy.promotion.functions import Named, is_followed
+from microgradpy.promotion.functions import Functions, Named, is_followed
 from microgradpy.promotion.held import WRITING, check_item_written
 from microgradpy.promotion.inlining import Inlining, is_only_in_sight
-from microgradpy.promotion.iterated import delegate, iterated
+from microgradpy.promotion.iterated import delegate, is_own, iterated, taken_apart
+from microgradpy.promotion.managed import function_managed, manager
 from microgradpy.promotion.object_keys import check_dict_asked, may_be_key
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.partials import new_partial, partial_of_module
@@ -40,6 +41,7 @@ from microgradpy.promotion.places import (
     Display,
     Element,
     Frame,
+    Iterated,
     Known,
     ListOf,
     Method,
@@ -55,7 +57,7 @@ from microgradpy.promotion.places import (
     origin_of,
 )
 from microgradpy.promotion.raising import make_exception, shows_exception
-from microgradpy.promotion.spread import options, positions
+from microgradpy.promotion.spread import applied
 from microgradpy.promotion.stores import is_array
 from microgradpy.promotion.writers import written_captures
 from microgradpy.rules.registry import is_non_differentiable, rrule
@@ -91,6 +93,17 @@ class Calls(Inlining):
         if not self.by_class(op, callee, arguments, frame):
             self.called_as(op, callee, arguments, keywords, frame)
 
+    def with_records(self, op: Op, function: Any, arguments: tuple[Known, ...]) -> tuple[Known, ...]:
+        """What an operator is given, with the namedtuples that were read from containers as such if their class says what the
+        operator means."""
+        names = OPERATORS[function]
+
+        def has_own(known: Known) -> bool:
+            cls = known.form.cls if isinstance(known, Packed) else None
+            return cls is not None and any(isinstance(self.member(cls, name), types.FunctionType) for name in names)
+
+        return tuple(self.as_record(each, op) if has_own(each) else each for each in arguments)  # type: ignore[arg-type]
+
     def called_as(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """Append what becomes of a call of something that is known, with what it is given."""
         self.check_called(callee, (*arguments, *keywords.values()))
@@ -120,9 +133,21 @@ class Calls(Inlining):
         origin: Origin,
     ) -> Known:
         """The body of a function, in the place of its call; functions made inside that it is given are in sight then."""
+        if function_managed(function) is not None:
+            found = self.generator(op, function, arguments, keywords, frame)
+            if found is None:
+                raise Escapes(origin)
+            return found
         for each in (*arguments, *keywords.values()):
             self.check_given(each)
         return super().inline(op, function, arguments, keywords, frame, origin)
+
+    def generator(
+        self, op: Op, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """What a call of a function that yields gives, or the context that is made of it."""
+        makes = manager if function_managed(function) is not None else Functions.generator
+        return makes(self, op, function, arguments, keywords, frame)
 
     def emit(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """The operation as it is, on values."""
@@ -148,6 +173,17 @@ class Calls(Inlining):
         self.add(made)
         if len(results) == 1:
             self.note_made(made, head, results[0], (*frame.path, op.results[0]), frame)
+            self.note_given_back(head, results[0])
+
+    def note_given_back(self, head: Value, result: Var) -> None:
+        """Note what a function of the user's gives: if that is written into, the function is written where it is called, as it
+        may have made it (`log = record(x)`, then `log.append(y)`)."""
+        function = head.value if isinstance(head, Const) else None
+        if not isinstance(function, types.FunctionType) or self.facts.beside_writes or is_generator(function.__code__):
+            return
+        origin = "factory", function.__code__
+        if origin not in self.facts.written and is_followed(function, self.function) and not rrule.has(function):
+            self.fresh[result] = origin
 
     def lent_to_call(
         self, op: Op, arguments: tuple[Known, ...], lends: bool, lends_arrays: bool, frame: Frame
@@ -171,7 +207,7 @@ class Calls(Inlining):
             return
         if opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table | Object | Display):
             self.collect(op, arguments[0], arguments[1], frame)
-        elif opcode is Opcode.APPLY and self.applied(op, arguments, frame):
+        elif opcode is Opcode.APPLY and applied(self, op, arguments, frame):
             self.helped = True
         elif opcode is Opcode.UNPACK and self.takes_apart(op, arguments[0], frame):
             pass
@@ -209,7 +245,7 @@ class Calls(Inlining):
         elif opcode is Opcode.DICT:
             return self.makes_dict(op, origin, arguments, frame)
         elif opcode is Opcode.TUPLE:
-            return self.new_tuple(op, arguments, frame)
+            return self.makes_tuple(op, origin, arguments, frame)
         elif opcode is Opcode.GLOBAL:
             found = partial_of_module(self, op, frame)
             if found is not None:
@@ -219,6 +255,13 @@ class Calls(Inlining):
             self.bind(op.results[0], self.made_function(op, Closure(origin, op.payload, arguments)), frame)
         else:
             return False
+        return True
+
+    def makes_tuple(self, op: Op, origin: Origin, arguments: tuple[Known, ...], frame: Frame) -> bool:
+        """Make a tuple that is in sight; whether it is one."""
+        if not any(isinstance(each, Iterated) for each in arguments):
+            return self.new_tuple(op, arguments, frame)
+        self.bind(op.results[0], Display(origin, arguments), frame)  # a key and a group
         return True
 
     def makes_dict(self, op: Op, origin: Origin, arguments: tuple[Known, ...], frame: Frame) -> bool:
@@ -269,6 +312,8 @@ class Calls(Inlining):
             results = tuple(self.define(result, frame) for result in op.results)
             self.add(replace(op, arguments=(self.plain(known, shows=False, hands=False),), results=results))
             return True
+        if is_own(known) and op.payload is None and taken_apart(self, op, known, frame):
+            return True
         if isinstance(known, Object):
             self.unpack(op, known, frame)
             return True
@@ -276,25 +321,10 @@ class Calls(Inlining):
         if isinstance(known, Packed):
             items = self.items_of_packed(op, known) if op.payload is None else ()
         elif not items and op.payload is None:
-            items = self.items_of_tuple(known)
+            items = self.items_of_tuple(known) or self.objects_listed(known)
         for result, item in zip(op.results, items, strict=False) if len(items) == len(op.results) else ():
             self.bind(result, item, frame)
         return len(items) == len(op.results)
-
-    def applied(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> bool:
-        """`f(*items, **options)` as a call with what these are, if it is known; whether it is one."""
-        callee, given, named = arguments
-        if not isinstance(callee, Const | Closure | Method | ClassMethod):
-            return False
-        keywords = options(self, named)
-        if keywords is None:
-            keywords = options(self, self.display_of(op, named, frame))
-        items = None if keywords is None else positions(self, given, op, NONE if keywords else callee)
-        if items is None or keywords is None:
-            return False
-        head = callee if isinstance(callee, Const) else op.arguments[0]
-        self.called_as(replace(op, callee=head, arguments=(), keywords=()), callee, items, keywords, frame)
-        return True
 
     # Calls
 
@@ -315,14 +345,21 @@ class Calls(Inlining):
                 return self.call_object(op, callee, arguments, keywords, frame)
             case Const(value=types.FunctionType() as function) if function in _OF_FRONT_END:
                 return _OF_FRONT_END[function](self, op, arguments, frame)
+            case Var():
+                return self.drawn(op, callee, arguments, keywords, frame)
             case Const(value=function) if op.payload != RAISED:
                 found = self.of_library(op, function, arguments, keywords, frame)
-                if found is not None:
-                    return found
-                if any(map(is_thing, (*arguments, *keywords.values()))):
-                    return self.call_with_things(op, function, arguments, keywords, frame)
-                return self.call_that_makes(op, callee, arguments, keywords, frame)
+                found = self.drawn(op, callee, arguments, keywords, frame) if found is None else found
+                return self.call_of_constant(op, callee, arguments, keywords, frame) if found is None else found
         return None
+
+    def call_of_constant(
+        self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """What a call of a function or a class gives that has no text."""
+        if any(map(is_thing, (*arguments, *keywords.values()))):
+            return self.call_with_things(op, callee.value, arguments, keywords, frame)
+        return self.call_that_makes(op, callee, arguments, keywords, frame)
 
     def call_object(
         self, op: Op, callee: Object | Element, arguments: tuple[Known, ...], keywords: Named, frame: Frame
@@ -396,7 +433,7 @@ class Calls(Inlining):
             return new_partial(self, op, arguments, keywords, frame)
         if isinstance(function, type) and not (rrule.has(function) or is_non_differentiable(function)):
             return self.make(op, callee, arguments, keywords, frame)
-        if isinstance(function, types.FunctionType) and is_generator(function.__code__):
+        if isinstance(function, types.FunctionType) and _gives_items(function):
             return self.generator(op, function, arguments, keywords, frame)
         if isinstance(function, types.FunctionType) and self.is_written_here(function, arguments, (*keywords.values(),)):
             return self.inline(op, function, arguments, keywords, frame, (*frame.path, op.results[0]))
@@ -491,7 +528,7 @@ class Calls(Inlining):
         self, op: Op, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known | None:
         """The same of a function of the user's."""
-        if is_generator(function.__code__):
+        if _gives_items(function):
             return self.generator(op, function, arguments, keywords, frame)
         given, origin = (*arguments, *keywords.values()), (*frame.path, op.results[0])
         for each in given if is_followed(function, self.function) else ():
@@ -513,6 +550,8 @@ class Calls(Inlining):
             found = is_among(self, op, arguments, frame)
         if found is not None:
             return found
+        if function in OPERATORS:
+            arguments = self.with_records(op, function, arguments)
         if function in OPERATORS and any(isinstance(each, Object | Element) for each in arguments):
             return self.operator(op, function, arguments, frame)
         first = arguments[0] if arguments else None
@@ -557,6 +596,11 @@ def _check_module(op: Op, frame: Frame) -> None:
     """Let a call escape that makes a function of another module, which would see the variables of this one."""
     if _is_apart(op):
         raise Escapes(frame.followed_for)
+
+
+def _gives_items(function: types.FunctionType) -> bool:
+    """Whether a call of a function runs nothing of it yet: it yields, or a context is made of one that does."""
+    return is_generator(function.__code__) or function_managed(function) is not None
 
 
 def _has_own_keys(keys: tuple[Value, ...]) -> bool:

@@ -134,7 +134,8 @@ class Loop:
         if initial == Const(None):
             self.walker.undecided[parameter] = self, key
         kinds = self.walker.kinds
-        kind = self.others[key] if key in self.others else map_axes(kinds.of(initial), lambda axis: None)
+        kind = map_axes(kinds.of(initial), lambda axis: None)
+        kind = join(kind, self.others[key]) if key in self.others else kind
         kinds.assume(parameter, kind)
         kinds.set(result, lambda: kinds.of(parameter))
         return parameter, result

@@ -111,7 +111,8 @@ def takes(cls: type, found: Any) -> bool:
     if isinstance(found, types.MemberDescriptorType):
         return True
     has_dict = cls.__dictoffset__ != 0  # or there are the slots only
-    return has_dict and (is_field(found) or isinstance(found, types.FunctionType))
+    is_value = not any(hasattr(type(found), name) for name in ("__get__", "__set__", "__delete__"))
+    return has_dict and (is_field(found) or is_value or isinstance(found, types.FunctionType))
 
 
 def is_own_class(cls: type) -> bool:

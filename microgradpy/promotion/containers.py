@@ -271,6 +271,14 @@ class Containers(Numbered):
         self.counters.add(numbers)
         return Element(target.table, numbers)
 
+    def objects_listed(self, known: Known) -> tuple[Known, ...]:
+        """The objects in a list in sight of which it is known how many there are; nothing of another one."""
+        if isinstance(known, Table) and known.origin not in self.facts.grown:
+            return tuple(Element(known, Const(place)) for place in range(len(self.sizes.get(known, ()))))
+        if isinstance(known, ListOf) and known.of is not None and known.sort == "list" and not known.depth:
+            return tuple(self.as_item(known, each) for each in self.contents.get(self.now(known), ()))  # type: ignore[arg-type]
+        return ()
+
     def is_slice(self, index: Known) -> bool:
         kind = self.kinds.of(index)
         return isinstance(kind, Inert) and kind.name == "slice"

@@ -1,4 +1,4 @@
-"""`with` on an object in sight: its methods are written where they are called.
+"""`with` on an object in sight (and on a generator: `managed`): its methods are written where they are called.
 
 `__exit__` gets the exception that ends the block. No derivative flows out of that, so what reads a value from it is not
 followed; it may be printed, and its class asked for.
@@ -18,9 +18,10 @@ from microgradpy.frontend.exceptions import (
 from microgradpy.frontend.lower_try import HARMLESS
 from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Region, Statement, Unreachable, Var, fresh, function_constant
 from microgradpy.ir.traversal import definitions, regions, terminator_values, uses, walk
+from microgradpy.promotion import managed
 from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.objects import Objects
-from microgradpy.promotion.places import Element, Frame, Known, Method, Object, first_origin, origin_of
+from microgradpy.promotion.places import Element, Frame, Known, Managed, Method, Object, first_origin, origin_of
 
 _NONE = Const(None)
 
@@ -28,6 +29,8 @@ _NONE = Const(None)
 def find(walker: Objects, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
     """The method that leaves the context."""
     (manager,) = arguments
+    if isinstance(manager, Managed):
+        return manager
     if not isinstance(manager, Object | Element):
         raise Escapes(first_origin(arguments))
     walker.check_there(manager)
@@ -37,6 +40,8 @@ def find(walker: Objects, op: Op, arguments: tuple[Known, ...], frame: Frame) ->
 
 def enter(walker: Objects, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
     (manager,) = arguments
+    if isinstance(manager, Managed):
+        return managed.enter(walker, manager)
     if not isinstance(manager, Object | Element):
         raise Escapes(first_origin(arguments))
     return walker.inline(op, walker.member_function(manager, "__enter__"), (manager,), {}, frame, origin_of(manager))
@@ -44,6 +49,8 @@ def enter(walker: Objects, op: Op, arguments: tuple[Known, ...], frame: Frame) -
 
 def leave(walker: Objects, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
     """The end of a context without an exception."""
+    if isinstance(arguments[1], Managed):
+        return managed.leave(walker, op, arguments[1], frame)
     _left(walker, op, arguments, (_NONE, _NONE, _NONE), frame)
     return _NONE
 
@@ -51,6 +58,8 @@ def leave(walker: Objects, op: Op, arguments: tuple[Known, ...], frame: Frame) -
 def suppress(walker: Objects, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
     """The end by an exception: whether the program goes on after it."""
     *known, exception = arguments
+    if isinstance(known[1], Managed):
+        return managed.suppress(walker, op, known[1], frame)
     assert isinstance(exception, Var)
     of_class, traceback = fresh("cls"), fresh("traceback")
     walker.add(Op(function_constant(type), (exception,), (of_class,), from_user=False, where=op.where))

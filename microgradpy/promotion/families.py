@@ -63,6 +63,7 @@ from microgradpy.runtime.variables import set_contents
 
 _EQ = operator_constant("eq")
 _ERROR = Const(AttributeError, "AttributeError", AttributeError)
+_RECEIVER = "self"
 _SELF, _NO_CONSTRUCTOR = Const(SELF), Const(None)
 _FUNCTIONS = (types.CodeType, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type)
 _PUT = (setattr, operator.setitem, set_contents)
@@ -171,6 +172,8 @@ class Families(Entering):
         """A function that is put somewhere as one of those that may be there."""
         self.check_given(known)
         self.check_made_by(known)
+        if isinstance(known, Method):
+            return self.method_among_functions(known)
         function = known.value if isinstance(known, Const) else known.body.code if isinstance(known, Closure) else None
         if not isinstance(function, _FUNCTIONS) or self.facts.beside_writes:
             return known
@@ -189,10 +192,37 @@ class Families(Entering):
             raise Escapes(known.origin)  # it would have been one
         return Element(self.tables_made[origin_of_pool(cls)], Const(0))
 
+    def method_among_functions(self, method: Method) -> Known:
+        """A method of an object that is put somewhere (`signal.connect(meter.on)`) as one of the functions that may be there:
+        it has captured the object."""
+        receiver, function = method.receiver, method.function
+        is_known = isinstance(receiver, Object | Element) and receiver.cls not in CLASSES and function is not None
+        if not is_known or self.facts.beside_writes:
+            return method
+        key = function, receiver.cls
+        cls = self.facts.functions.get(key)
+        if cls is None:
+            cls = self.facts.functions[key] = type(method.name, (OfFunction,), {})
+            self.facts.bodies[cls] = replace(method, receiver=None)
+        if cls in self.facts.unpooled:
+            return method
+        if cls not in self.facts.pools:
+            raise Gathers(cls, ())
+        table = self.tables_made[origin_of_pool(cls)]
+        if _RECEIVER not in table.columns and self.is_captured_by_all(table, _RECEIVER, receiver):
+            return Element(table, Const(0))
+        if _RECEIVER not in table.columns:
+            raise Gathers(cls, (_RECEIVER,))
+        place = Object(table.origin, cls, _NO_CONSTRUCTOR, method.name)
+        self.fields[place, _RECEIVER] = receiver
+        return self.pooled(Op(Opcode.LIST, (), (fresh(""),)), place)
+
     def is_function_known(self, known: Known) -> bool:
         """Whether it is known which function something is."""
         if isinstance(known, Const):
             return isinstance(known.value, _FUNCTIONS) and not isinstance(known.value, type)
+        if isinstance(known, Method):
+            return known.function is not None
         return is_of_function(known) or (isinstance(known, Var) and self.can_be_called(known))
 
     def all_among_functions(self, items: tuple[Known, ...]) -> tuple[Known, ...]:
@@ -278,11 +308,21 @@ class Families(Entering):
         if isinstance(body, Const):
             return self.called_as_known(replace(op, callee=body), body, arguments, keywords, frame)
         captured = self.fields_now(op, callee, frame)
+        if isinstance(body, Method):
+            receiver = captured.get(_RECEIVER, self.captured_by_all.get((callee.cls, _RECEIVER), _SELF))
+            found = self.method(op, replace(body, receiver=receiver), arguments, keywords, frame)
+            if found is None:
+                raise Escapes(origin)
+            return found
         values = []
         for name in names_of_captures(body):
             fixed = self.captured_by_all.get((callee.cls, name), _SELF)
             values.append(captured.get(name, fixed))
         return self.closure(op, Closure(origin, body, tuple(values)), arguments, keywords, frame)
+
+    @abstractmethod
+    def method(self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        """What a call of a method gives."""
 
     @abstractmethod
     def operation(self, op: Op, frame: Frame) -> None:

@@ -45,6 +45,14 @@ class Mutates(Exception):
         self.cls = cls
 
 
+class Shares(Exception):
+    """Objects of a class are a default that several others have, so that each of these has one of its own in a pool."""
+
+    def __init__(self, cls: type) -> None:
+        super().__init__(cls)
+        self.cls = cls
+
+
 class Holds(Exception):
     """A list holds objects of a class, which have these fields."""
 
@@ -210,7 +218,7 @@ class Guards(Exception):
 OfTables = Enters | Gathers | HoldsNone | Peels | Picks | Recurs | Refers
 OfChange = Asked | ReadMeanwhile | Shrinks
 OfArguments = Assigned | Changes | Reads | Whole
-Learned = Escapes | Guards | Holds | Keys | Mutates | Nests | OfArguments | OfChange | OfTables | Overwrites | Writes
+Learned = Escapes | Guards | Holds | Keys | Mutates | Shares | Nests | OfArguments | OfChange | OfTables | Overwrites | Writes
 LEARNED: tuple[type[Learned], ...] = get_args(Learned)
 """What a walk finds out, after which the next one starts."""
 
@@ -228,6 +236,8 @@ class Facts:
 
     kept: set[Origin] = field(default_factory=set)
     mutable: set[type] = field(default_factory=set)
+    shared: set[type] = field(default_factory=set)
+    """The classes of which objects are defaults: nobody may ask which one of them something is."""
     grown: set[Origin] = field(default_factory=set)
     tables: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
     nested: dict[Origin, int] = field(default_factory=dict)
@@ -311,8 +321,8 @@ class Facts:
                 self.tables[origin] = found.cls, found.names
             case Nests(origin=origin):
                 self.learn_of_depth(origin, found.depth)
-            case Mutates():
-                self.mutable.add(found.cls)
+            case Mutates() | Shares():
+                (self.mutable if isinstance(found, Mutates) else self.shared).add(found.cls)
             case Overwrites() | Writes():
                 self.learn_of_writes(found)
 

@@ -44,10 +44,10 @@ from microgradpy.promotion.library import is_text, placed
 from microgradpy.promotion.modules import called_at, module_of, of_module
 from microgradpy.promotion.names import gathered_by_dict
 from microgradpy.promotion.partials import captured_by, cells_of, constant_in
-from microgradpy.promotion.places import Closure, DictOf, Display, Frame, Generator, Known, Part, is_thing
+from microgradpy.promotion.places import Closure, DictOf, Display, Frame, Generator, Known, Part, Partial, is_thing
 from microgradpy.promotion.recursion import Recursion, call_recursive
 from microgradpy.promotion.walker import Walker
-from microgradpy.promotion.writers import may_write, returns_what_it_makes, written_captures, written_parameters
+from microgradpy.promotion.writers import may_write, returns_what_it_makes, written_parameters
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bytecode import names_in
 from microgradpy.runtime.making import LATER
@@ -84,6 +84,8 @@ class Functions(Walker):
         self.functions: list[types.FunctionType] = []
         self.codes: list[types.CodeType] = []
         """The code of what is being written where it is called, since the last function that calls itself."""
+        self.calling: list[Closure] = []
+        """The functions made inside that are being written where they are called, outermost first."""
         self.recursions: list[Recursion] = []
         self.levels: list[types.CodeType | None] = []
         """Of the calls that are written out around, the code, if the call was given a container."""
@@ -200,7 +202,7 @@ class Functions(Walker):
         return self.written[function]
 
     def is_factory(self, function: types.FunctionType) -> bool:
-        """Whether a function returns a closure with variables of its own, or an object that it has made."""
+        """Whether a function returns another one, or an object, that it has made."""
         if function not in self.factories:
             self.factories[function] = self._is_factory(function)
         return self.factories[function]
@@ -219,11 +221,11 @@ class Functions(Walker):
         return any(self.is_made(made.get(value)) for value in ends) or returns_what_it_makes(ir)  # type: ignore[arg-type]
 
     def is_made(self, op: Op | None) -> bool:
-        """Whether an operation makes a closure with variables of its own, or an object."""
+        """Whether an operation makes a function, or an object."""
         if op is None:
             return False
         if isinstance(op.payload, ClosureBody):
-            return bool(op.payload.shared or written_captures(op.payload, self.written_by))
+            return True
         cls = op.callee.value if isinstance(op.callee, Const) else None
         return isinstance(cls, type) and classes.is_in_sight(cls)
 
@@ -265,7 +267,12 @@ class Functions(Walker):
             return self.generator_of(op, function, values, frame, closure.origin)
         name = body.code.co_name
         made_as, is_apart = partial(self.function_of, body.code, name), body.is_of_other_module
-        return self.called(op, body.code, made_as, function, values, frame, closure.origin, is_apart)
+        is_inside = any(each.body.code is body.code and _holds(each, closure) for each in self.calling)
+        self.calling.append(closure)
+        try:
+            return self.called(op, body.code, made_as, function, values, frame, closure.origin, is_apart, is_inside)
+        finally:
+            self.calling.pop()
 
     def tied(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """Functions made inside that name each other, if they are in sight."""
@@ -305,9 +312,11 @@ class Functions(Walker):
         frame: Frame,
         origin: Origin,
         is_of_other_module: bool,
+        is_inside: bool = False,
     ) -> Known:
-        """A call: written where it is made, unless the function calls itself."""
-        is_of_arguments = any(isinstance(each, Part | Display) for each in values.values())
+        """A call: written where it is made, unless the function calls itself. `is_inside`: what is called is another function
+        of the same text, which that in whose body the walk is has captured; they come to an end."""
+        is_of_arguments = is_inside or any(isinstance(each, Part | Display) for each in values.values())
         is_first = code in self.facts.peeled and code not in self.codes and as_expression(function.body) is not None
         is_level = self.goes_down(code, tuple(values.values())) and as_expression(function.body) is not None
         is_of_arguments |= is_level
@@ -368,6 +377,25 @@ class Functions(Walker):
             (value,) = region.terminator.values
             return self.known(value, inner)
         raise Escapes(origin)  # it always raises
+
+
+def _holds(closure: Closure, other: Closure) -> bool:
+    """Whether a function made inside has captured another one, or something that holds it."""
+    left: list[Any] = [*closure.values]
+    seen: list[Any] = [closure]
+    while left:
+        each = left.pop()
+        if each is other:
+            return other is not closure
+        if any(each is known for known in seen):
+            continue
+        match each:
+            case Closure(values=inner) | Display(items=inner):
+                seen.append(each)
+                left += inner
+            case Partial(function=function, arguments=arguments, keywords=keywords):
+                left += (function, *arguments, *keywords.values())
+    return False
 
 
 def as_expression(region: Region) -> Region | None:

@@ -46,7 +46,7 @@ from microgradpy.ir.rewrite import map_statements, substitute
 from microgradpy.ir.traversal import is_always_true, regions, walk
 from microgradpy.promotion.base import Walk
 from microgradpy.promotion.findings import Escapes, Origin
-from microgradpy.promotion.places import Cell, Frame, Generator, Known, Object
+from microgradpy.promotion.places import CONTENTS, Cell, Frame, Generator, Known, Object
 from microgradpy.runtime.suspension import LEFT
 
 
@@ -135,6 +135,7 @@ def run(walker: Walk, generator: Generator, step: Any, *, leaves: bool = False) 
     if it may be (`leaves`)."""
     if generator in walker.consumed or generator.loop is not walker.loop or generator.attempts != len(walker.trying):
         raise Escapes(generator.origin)  # it may have come to its end before
+    _check_steady(walker, generator)
     walker.consumed.add(generator)
     walker.helped = True
     body = left_at(generator.body) if leaves else running_on(generator.body)
@@ -152,6 +153,13 @@ def run(walker: Walk, generator: Generator, step: Any, *, leaves: bool = False) 
     finally:
         walker.loop, (walker.running, walker.running_in) = outer, running
         walker.generators -= 1
+    _check_steady(walker, generator)
+
+
+def _check_steady(walker: Walk, generator: Generator) -> None:
+    """Let a generator stay memory that reads lists ahead which others change before it has come to its end."""
+    if any(walker.fields.get((place, CONTENTS)) is not contents for place, contents in generator.steady):
+        raise Escapes(generator.origin)
 
 
 def left_at(region: Region) -> Region | None:

@@ -105,6 +105,21 @@ def used_up(walker: Any, iterator: Iterated) -> Known:
     return iterator.source  # type: ignore[no-any-return]
 
 
+def taken_apart(walker: Any, op: Op, known: Known, frame: Frame) -> bool:
+    """Take an object apart by its `__iter__`, as in `x, y = vector`; whether that is in sight."""
+    found: Known | None = walker.iterator_of(known, op.results[0], op.where, frame) if op.results else None
+    if isinstance(found, Iterated):
+        found = used_up(walker, found)
+    elif found is not None:
+        found = walker.collected(replace(op, results=(fresh("items"),)), (found,), frame)
+    if found is None:
+        return False
+    if not walker.takes_apart(op, found, frame):
+        results = tuple(walker.define(result, frame) for result in op.results)
+        walker.add(replace(op, arguments=(walker.plain(found, shows=False),), results=results))
+    return True
+
+
 def with_iterators(walker: Any, statement: For, frame: Frame) -> For | None:
     """A loop over objects and iterators in sight as one over the iterators of the objects, and over what the iterators of lists
     run over; None if there are none."""

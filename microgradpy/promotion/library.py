@@ -18,11 +18,13 @@ from typing import Any, final
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Region, Statement
 from microgradpy.ir.rewrite import map_statements
-from microgradpy.promotion.places import Known
+from microgradpy.promotion.places import Element, Known, Object
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime import arranged, dict_objects, heaps, keyed, queues, written_out
 
 Named = Mapping[str, Known]
+DRAWS = ("choice", "choices", "sample")
+"""The methods of `random.Random` that give items of a list."""
 
 
 @final
@@ -66,6 +68,14 @@ def _reduce(given: Given, named: Named) -> WrittenOut | None:
     if len(given) == 2:
         return WrittenOut(written_out.reduced_items, given[:1], given[1:], by_place=True)
     return WrittenOut(written_out.reduced, given[:1], given[1:2], given[2:])
+
+
+def _sum(given: Given, named: Named) -> WrittenOut | None:
+    """A sum that begins with an object, which says what `+` means; others are sums of numbers, for which there are rules."""
+    start = (*given[1:], *named.values())
+    if len(given) + len(named) != 2 or not given or not named.keys() <= {"start"} or not isinstance(start[0], Object | Element):
+        return None
+    return WrittenOut(written_out.added_up, (), given[:1], start)
 
 
 def _accumulate(given: Given, named: Named) -> WrittenOut | None:
@@ -178,6 +188,27 @@ def _sorted(given: Given, named: Named) -> WrittenOut | None:
     return WrittenOut(text, (named["key"],), given, (reverse,), True, otherwise, functions_first=False)
 
 
+def _groupby(given: Given, named: Named) -> WrittenOut | None:
+    if not given or len(given) + len(named) > 2 or not named.keys() <= {"key"}:
+        return None
+    key = (*given[1:], *named.values())
+    itself = Const(written_out.itself, "itself", written_out.itself)
+    functions = (itself,) if key in ((), (Const(None),)) else key
+    return WrittenOut(written_out.grouped, functions, given[:1], by_place=True, functions_first=False)
+
+
+def drawn(name: str, draw: Known, given: Given, named: Named) -> WrittenOut | None:
+    """The text for items that are drawn by a method of a generator of Python's random numbers, all with equal weights."""
+    if name == "choice":
+        is_plain = len(given) == 1 and not named
+        return WrittenOut(written_out.chosen, (), given, (draw,), by_place=True) if is_plain else None
+    count = named.get("k", given[1] if name == "sample" and len(given) == 2 else Const(1) if name == "choices" else None)
+    most = 2 if name == "sample" and not named else 1
+    if count is None or not 1 <= len(given) <= most or not named.keys() <= {"k"}:
+        return None
+    return WrittenOut(written_out.several_chosen, (), given[:1], (draw, count), by_place=True, numbers=(count,))
+
+
 def _best(text: Any) -> Choose:
     def choose(given: Given, named: Named) -> WrittenOut | None:
         if len(given) != 1 or named.keys() != {"key"}:
@@ -202,9 +233,11 @@ def _best_of(largest: bool) -> Choose:
 
 _CHOICES: dict[Any, Choose] = {
     functools.reduce: _reduce,
+    sum: _sum,
     **dict.fromkeys((functools.cache, written_out.remembered), _remember),
     itertools.accumulate: _accumulate,
     itertools.pairwise: _pairwise,
+    itertools.groupby: _groupby,
     map: _map,
     filter: _filter,
     zip: _by_number({2: written_out.zipped, 3: written_out.zipped_three}),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import INT, Kind, entry_kinds, item_kind
+from microgradpy.ir.kinds import INT, entry_kinds, item_kind
 from microgradpy.ir.nodes import (
     DictItems,
     Each,
@@ -58,9 +58,10 @@ def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
     if len(walker.loops) == 1:
         walker.before_loops = {place for place, _ in walker.fields}
     entry, out, shown, handed = walker.fields, walker.out, set(walker.shown), frozenset(walker.handed)
-    wanted: list[Field] = []
+    # What an earlier walk over a loop around this one has found out is so in this one.
+    _, wanted, others = walker.carried_before.setdefault((id(statement), frame.path), (statement, [], {}))
+    wanted[:] = [key for key in wanted if key in entry]
     merging: set[Any] = set()
-    others: dict[Any, Kind] = {}
     pools: dict[Any, Table | Family] = {}
     undecided = dict(walker.undecided)
     while True:

@@ -7,11 +7,12 @@ from typing import Any
 
 from microgradpy.ir.nodes import Const, Op, fresh, function_constant
 from microgradpy.promotion import keying
+from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.entries import is_dict_object
-from microgradpy.promotion.findings import Escapes, Shrinks
+from microgradpy.promotion.findings import Escapes, Shrinks, Writes
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.objects import NONE
-from microgradpy.promotion.places import DictOf, Frame, Known, ListOf, Method, Object, Table, origin_of
+from microgradpy.promotion.places import AnyOf, DictOf, Display, Element, Frame, Known, ListOf, Method, Object, Table, origin_of
 from microgradpy.promotion.rounds import Rounds
 from microgradpy.runtime.keyed import CLASSES, Keyed
 from microgradpy.runtime.suspension import is_generator
@@ -74,10 +75,18 @@ class Methods(Rounds):
             return found
         if method.name not in (_READ_LISTS if is_list else _READ_DICTS):
             raise Escapes(receiver.origin)
+        self.check_objects(receiver, method.name)
         read = fresh("")
         self.add(Op(_GETATTR, (self.plain(receiver, hands=False), Const(method.name)), (read,), where=op.where))
         self.emit(op, read, arguments, keywords, frame)
         return self.known_result(op, frame)
+
+    def check_objects(self, receiver: Known, name: str) -> None:
+        """Let a dict of objects whose values are asked for be one under computed keys, which has their numbers."""
+        if isinstance(receiver, DictOf) and name == "values" and receiver.origin not in self.facts.written:
+            held = fields_of(self.fields, receiver).values()
+            if not self.facts.beside_writes and held and all(isinstance(each, Object | Element | AnyOf) for each in held):
+                raise Writes(receiver.origin)
 
     def made_of_list(
         self, op: Op, function: Any, first: ListOf, arguments: tuple[Known, ...], frame: Frame
@@ -86,6 +95,8 @@ class Methods(Rounds):
         origin = (*frame.path, *op.results)
         if function is tuple and self.now(first) in self.contents:
             items = self.contents[self.now(first)]  # type: ignore[index]
+            if first.of is not None and not first.depth:
+                return Display(origin, tuple(self.as_item(first, each) for each in items))  # type: ignore[arg-type]
             self.emit(op, op.callee, arguments, {}, frame)  # type: ignore[arg-type]
             result = self.known_result(op, frame)
             self.contents[result] = items  # type: ignore[index]

@@ -145,7 +145,7 @@ class Numbered(Copies):
 
     def as_tuple(self, place: ListOf, item: Known) -> Known:
         """A namedtuple as the tuple that a container has of it, unless somebody takes these as what they are."""
-        if not isinstance(item, Object) or not is_record(item.cls) or place.field or place.depth or self.facts.beside_writes:
+        if not isinstance(item, Object) or not is_record(item.cls) or place.depth or self.facts.beside_writes:
             return item
         fields = self.items_of_record(item)
         is_known = all(isinstance(each, Element | AnyOf | Packed) or not is_thing(each) for each in fields)
@@ -299,7 +299,7 @@ class Numbered(Copies):
         """An item of a container, as it was read."""
         found = self.meant_by(place.of, value)
         if isinstance(found, Packed):
-            return replace(found, source=place.origin)
+            return replace(found, source=place.key)
         return replace(found, may_be_none=place.holds_none) if isinstance(found, Element) else found
 
     def meant_by(self, form: Any, value: Var) -> Known:

@@ -18,7 +18,7 @@ from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.class_members import callable_of, class_constant, factory_constant, is_class_variable
 from microgradpy.promotion.classes import ABSENT, VARIABLE, member
-from microgradpy.promotion.findings import Escapes, Origin
+from microgradpy.promotion.findings import Escapes, Origin, Shares
 from microgradpy.promotion.functions import Functions, Named
 from microgradpy.promotion.places import (
     CONTENTS,
@@ -52,9 +52,10 @@ from microgradpy.runtime.queues import Steps
 NONE = Const(None)
 _BOOL, _GETATTR = function_constant(bool), function_constant(getattr)
 _NUMBERS = (bool, int, float, complex)
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor")
+_OF_NAMES = {name: getattr(operator, f"{name}_" if name in ("and", "or") else name) for name in _BINARY}
 OPERATORS: dict[Any, tuple[str, ...]] = {
-    **{getattr(operator, name): (f"__{name}__",) for name in _BINARY},
+    **{function: (f"__{name}__",) for name, function in _OF_NAMES.items()},
     **{getattr(operator, "i" + name): (f"__i{name}__", f"__{name}__") for name in _BINARY},
     **{getattr(operator, name): (f"__{name}__",) for name in ("neg", "pos", "lt", "le", "gt", "ge", "getitem", "setitem")},
     **{function: (f"__{function.__name__}__",) for function in (abs, len, float, next)},
@@ -66,7 +67,7 @@ _BEHIND_FIELDS = (types.FunctionType, classmethod, staticmethod, functools.cache
 _OF_BUILTINS = (*CLASSES, Steps)
 """What stands for objects of other classes."""
 _READ = (Row, View, Packed, Picked, Values)
-_REFLECTED = {getattr(operator, name): f"__r{name}__" for name in _BINARY}
+_REFLECTED = {function: f"__r{name}__" for name, function in _OF_NAMES.items()}
 
 
 class Objects(Functions):
@@ -244,7 +245,8 @@ class Objects(Functions):
                 raise Escapes(place.origin)
             given[each.name] = known
         for each in fields:
-            if not classes.is_field(self.member(place.cls, each.name)):
+            found = self.member(place.cls, each.name)
+            if not classes.is_field(found) and (found is not each.default or hasattr(type(found), "__get__")):
                 raise Escapes(place.origin)
             is_given = each.name in given and each.init
             if not each.init and each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING:
@@ -269,10 +271,32 @@ class Objects(Functions):
             return self.made_by(op, Opcode.TUPLE, tuple(map(Const, each.default)), (*place.origin, each.name))
         if each.default_factory is dict:
             return self.made_by(op, Opcode.DICT, (), (*place.origin, each.name))
+        if (shared := self.shared_default(op, each, place)) is not None:
+            return shared
         factory = factory_constant(each.default_factory, place.origin)
         if factory is None:
             raise Escapes(place.origin)
         return self.made_by(op, factory, (), (*place.origin, each.name))
+
+    def shared_default(self, op: Op, each: Any, place: Object) -> Known | None:
+        """A default that is a namedtuple, or a dataclass that is not written into, of literals: one that has the same fields,
+        as nobody may ask which one it is."""
+        value, cls = each.default, type(each.default)
+        is_record = classes.is_record(cls)
+        is_plain = is_record or (dataclasses.is_dataclass(cls) and classes.is_frozen(cls) and classes.is_in_sight(cls))
+        names = cls._fields if is_record else tuple(getattr(cls, "__dataclass_fields__", ()))
+        if not is_plain or not all(is_literal(getattr(value, name, value)) for name in names):
+            return None
+        if cls not in self.facts.shared:
+            raise Shares(cls)
+        made = Object((*place.origin, each.name), cls, class_constant(cls), each.name, merged=True)
+        self.members[cls, "__mro__"] = cls.__mro__
+        self.fields |= {(made, name): Const(getattr(value, name)) for name in names}
+        if is_record:
+            return made
+        self.made_in[made] = self.out
+        self.fields[made, THERE] = NONE
+        return self.made_object(op, made)
 
     def made_by(self, op: Op, callee: Opcode | Known, arguments: tuple[Value, ...], path: Origin) -> Known:
         """What an operation of its own gives, in the place of another one."""
@@ -458,6 +482,8 @@ class Objects(Functions):
         if any(isinstance(each, Object) and (each.merged or each in self.owners) for each in arguments):
             raise Escapes(first_origin(arguments))  # a list in a dict may be one, read twice
         if isinstance(a, Element) and isinstance(b, Element) and a.table is b.table:
+            if a.cls in self.facts.shared:
+                raise Escapes(a.table.origin)
             return self.is_same_element(op, a, b, frame)
         for one, other in ((a, b), (b, a)):
             if isinstance(one, Element) and one.may_be_none and one.index not in self.present:

@@ -264,6 +264,24 @@ class Generator:
     attempts: int
     over: tuple[Object, ...] = ()
     """What it reads, if that is to stay as it is meanwhile."""
+    steady: tuple[tuple[ListOf, Any], ...] = ()
+    """The lists that are to stay what they were when it was made."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Managed:
+    """What a call of a generator under `contextlib.contextmanager` gives, before `with` enters it: what it does before it
+    yields, the `yield`, the `try` around that, and what it does afterwards; `loop` and `attempts` are where it is made."""
+
+    origin: Origin
+    before: tuple[Any, ...]
+    suspend: Op
+    attempt: Any
+    after: Any
+    frame: Any
+    loop: Any
+    attempts: int
 
 
 @final
@@ -370,7 +388,7 @@ class Chosen:
 Place = Object | ListOf | DictOf | Cell | Part
 Item = Element | AnyOf | Packed
 Callee = Closure | Method | ClassMethod | Partial | Super | Chosen
-Thing = Place | Row | View | Picked | Table | Item | Values | Callee | Generator | Iterated | Display
+Thing = Place | Row | View | Picked | Table | Item | Values | Callee | Generator | Managed | Iterated | Display
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 Field = tuple[Place, Any]

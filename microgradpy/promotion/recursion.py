@@ -26,11 +26,13 @@ from microgradpy.ir.kinds import FLOAT, INT, UNASSIGNED, Kind, TupleOf, is_prove
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Parameter, Region, Return, Value, Var, fresh
 from microgradpy.promotion.base import Walk, field_hint
 from microgradpy.promotion.findings import Escapes, NotInSight, Origin, Peels
+from microgradpy.promotion.forms import form_of
 from microgradpy.promotion.names import Names, definitions_in, used_in
 from microgradpy.promotion.places import (
     NO_OBJECT,
     AnyOf,
     Element,
+    Family,
     Field,
     Fields,
     Frame,
@@ -44,6 +46,7 @@ from microgradpy.promotion.places import (
     Values,
     is_thing,
     origin_of,
+    tables_of_object,
 )
 from microgradpy.runtime.keyed import IN_PLACE, ORDER
 
@@ -63,6 +66,8 @@ class Slot:
     may_be_none: bool = False
     kind: Kind = UNASSIGNED
     is_open: bool = False
+    family: Family | None = None
+    """The pools that an object of one of several classes is in."""
 
     @property
     def is_fixed(self) -> bool:
@@ -70,7 +75,7 @@ class Slot:
 
     def given(self, walker: Walk, known: Known) -> Known:
         """Something as it is handed over: lists and other things as values."""
-        if isinstance(known, Element) or not is_thing(known) or (self.same is not None and is_thing(self.same)):
+        if isinstance(known, Element | AnyOf) or not is_thing(known) or (self.same is not None and is_thing(self.same)):
             return known
         return walker.plain(known)
 
@@ -83,23 +88,49 @@ class Slot:
             return self
         if self.same is not None and is_thing(self.same):
             raise Escapes(origin_of(self.same))  # type: ignore[arg-type]
+        if isinstance(known, AnyOf) or (isinstance(known, Element) and self.is_other(known)):
+            return self.with_any(walker, known)
         if isinstance(known, Element):
-            may_be_none = known.may_be_none and known.index not in walker.present
-            if self.same == _NONE:
-                return replace(self, same=None, table=known.table, may_be_none=True)
-            if known.table is not self.table:
-                raise Escapes(known.table.origin)
-            return self if self.may_be_none or not may_be_none else replace(self, may_be_none=True)
+            return self.with_object(walker, known)
         if self.table is not None:
             if known != _NONE:
                 walker.check_decided(known, self.table)
                 raise Escapes(self.table.origin)
             return self if self.may_be_none else replace(self, may_be_none=True)
+        if self.family is not None:
+            raise Escapes(origin_of(AnyOf(self.family, NO_OBJECT)))
         before = self.kind if self.same is None else _kind_of(walker, self.same)
         return replace(self, same=None, kind=join(before, _kind_of(walker, known)))
 
-    def value(self, known: Known) -> Value:
+    def with_object(self, walker: Walk, known: Element) -> Slot:
+        """The same of an object of a pool."""
+        may_be_none = known.may_be_none and known.index not in walker.present
+        if self.same == _NONE:
+            return replace(self, same=None, table=known.table, may_be_none=True)
+        if known.table is not self.table:
+            raise Escapes(known.table.origin)
+        return self if self.may_be_none or not may_be_none else replace(self, may_be_none=True)
+
+    def is_other(self, known: Element) -> bool:
+        """Whether an object is of another class than those that are handed over as far as is known."""
+        return self.family is not None or (self.table is not None and known.table is not self.table)
+
+    def with_any(self, walker: Walk, known: Element | AnyOf) -> Slot:
+        """What is known if objects of several classes may be handed over. None is not one of them."""
+        own = self.family.tables if self.family is not None else (self.table,) if self.table is not None else ()
+        tables = dict.fromkeys((*own, *tables_of_object(known)))
+        may_be_none = self.may_be_none or (isinstance(known, Element) and not walker.is_there(known))
+        if not own or may_be_none or not all(each.is_pool for each in tables):
+            raise Escapes(origin_of(known))
+        return self if len(tables) == len(own) else replace(self, table=None, family=walker.family(tables))
+
+    def value(self, walker: Walk, known: Known) -> Value:
         """What is handed over for something."""
+        if self.family is not None:
+            code = walker.code_of(self.family, known)
+            if code is None:
+                raise Escapes(origin_of(AnyOf(self.family, NO_OBJECT)))
+            return code
         if isinstance(known, Element):
             return known.index
         if self.table is not None:
@@ -111,6 +142,8 @@ class Slot:
         if self.same is not None:
             return self.same
         walker.kinds.assume(var, self.part_kind)
+        if self.family is not None:
+            return AnyOf(self.family, var)
         if self.table is None:
             return var
         walker.counters.add(var)
@@ -118,11 +151,13 @@ class Slot:
 
     @property
     def part_kind(self) -> Kind:
-        return INT if self.table is not None else FLOAT if self.is_open else self.kind
+        return INT if self.table is not None or self.family is not None else FLOAT if self.is_open else self.kind
 
 
 def slot_of(walker: Walk, hint: str, known: Known) -> Slot:
     """What is known of something that is handed over once."""
+    if isinstance(known, AnyOf):
+        return Slot(hint, family=known.family)
     if isinstance(known, Element):
         return Slot(hint, table=known.table, may_be_none=known.may_be_none and known.index not in walker.present)
     if is_thing(known) or isinstance(known, Const):
@@ -210,7 +245,7 @@ class Recursion:
         wider = slots[key].with_(walker, known)
         self.is_wider |= wider != slots[key]
         slots[key] = wider
-        return wider.value(known)
+        return wider.value(walker, known)
 
     def note_write(self, walker: Walk, key: Field) -> None:
         place, name = key
@@ -285,6 +320,8 @@ class Recursion:
         self.result = result = slots[""]
         if result.table is not None:
             walker.facts.returned[self.code] = result.table.origin, result.may_be_none
+        elif result.family is not None:
+            walker.facts.returned[self.code] = form_of(result.family) or (), False
         parts: tuple[Value, ...] = () if self.result.is_fixed else (value,)
         parts += tuple(self.handed(self.changed, key, walker, walker.fields[key]) for key in self.changed)
         if not self.changed:
@@ -408,7 +445,7 @@ def call_recursive(
     """A call of a function that calls itself. Where an exception may be caught nobody would know how far it came."""
     if walker.trying:
         raise Escapes(origin, is_tried=True)
-    if any(isinstance(known, AnyOf | Packed | Values) for known in values.values()):
+    if any(isinstance(known, Packed | Values) for known in values.values()):
         raise Escapes(origin)
     if walker.unit is not None and walker.unit.code is code:
         return walker.unit.call(walker, op, values, frame)  # type: ignore[no-any-return]
@@ -419,9 +456,12 @@ def call_recursive(
     given |= {var: Slot(var.hint, same=values[var]) for var in ir.captured if not isinstance(values[var], Element)}
     path = (*frame.path, op.results[0])
     made = Recursion(code, callee(), ir, origin, path, given, values, dict(walker.fields))
-    table, may_be_none = walker.facts.returned.get(code, (None, False))
-    if table in walker.tables_made:
-        made.result = Slot("", table=walker.tables_made[table], may_be_none=may_be_none)
+    form, may_be_none = walker.facts.returned.get(code, (None, False))
+    returned = walker.made_of(form)
+    if isinstance(returned, Family):
+        made.result = Slot("", family=returned)
+    elif returned is not None:
+        made.result = Slot("", table=returned, may_be_none=may_be_none)
     made.walk(walker)
     walker.recursions.append(made)
     return made.call(walker, op, values, frame)

@@ -1,5 +1,5 @@
-"""Loops that are written out, iteration by iteration: those over namedtuples in sight, over what arguments hold, and over dicts
-of arrays whose keys are proven.
+"""Loops that are written out, iteration by iteration: those over namedtuples in sight, over what functions are given by stars,
+over what arguments hold, and over dicts of arrays whose keys are proven.
 
     {k: p[k] - rate * g[k] for k in p}          {"w": p["w"] - rate * g["w"], "b": p["b"] - rate * g["b"]}
 
@@ -16,6 +16,7 @@ from microgradpy.ir.nodes import (
     Const,
     Each,
     For,
+    Location,
     Op,
     Opcode,
     Region,
@@ -36,7 +37,7 @@ from microgradpy.promotion.fusing import as_step
 from microgradpy.promotion.given import MOST_ROUNDS, rounds_of
 from microgradpy.promotion.places import DictOf, Display, Frame, Known, ListOf, Object, first_origin, is_thing
 
-_GETATTR = function_constant(getattr)
+_GETATTR, _SLICE = function_constant(getattr), function_constant(slice)
 _VIEWS = ("keys", "values", "items")
 
 
@@ -63,9 +64,10 @@ class Rounds(Families):
         return rounds_of(self, statement.items, statement.body, frame)
 
     def is_written_out(self, statement: For, frame: Frame) -> bool:
-        """Whether a loop may be written out, iteration by iteration: over the items of namedtuples in sight, or dicts."""
+        """Whether a loop may be written out, iteration by iteration: over the items of namedtuples in sight, dicts, or what
+        functions are given by stars (`for f in functions`)."""
         sources = [self.known(value, frame) for value in item_sources(statement.items)]
-        return any(_is_record(each) or self.proven_dict(each) is not None for each in sources)
+        return any(_is_record(each) or isinstance(each, Display) or self.proven_dict(each) is not None for each in sources)
 
     def may_loop(self, statement: For, frame: Frame) -> bool:
         """Whether it may be a loop as well: over nothing but values and dicts."""
@@ -84,6 +86,8 @@ class Rounds(Families):
         """The items of something in sight, or of a dict whose keys are proven, if these are known."""
         if isinstance(known, Object) and _is_record(known):
             return self.items_of_record(known)
+        if isinstance(known, Display):
+            return known.items
         found = self.proven_dict(known)
         if found is None:
             return None
@@ -98,6 +102,29 @@ class Rounds(Families):
         """The keys and values of a dict, if these are known."""
         found = self.proven_dict(known)
         return None if found is None or found[1] != "keys" else self.entries_read_now(found[0])
+
+    def read_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target, index = arguments
+        if isinstance(target, Display):
+            number = index.value if isinstance(index, Const) else self.slice_of(index)
+            if type(number) is int and -len(target.items) <= number < len(target.items):
+                return target.items[number]
+            if type(number) is slice:
+                return replace(target, items=target.items[number])
+        return super().read_item(op, arguments, frame)
+
+    def truth(self, known: Known, where: Location, frame: Frame) -> Known:
+        return Const(bool(known.items)) if isinstance(known, Display) else super().truth(known, where, frame)
+
+    def slice_of(self, index: Known) -> slice | None:
+        """A slice that is made of constants."""
+        made = self.kinds.builder.producers.get(index) if isinstance(index, Var) else None
+        bounds = [each.value for each in made.arguments if isinstance(each, Const)] if made is not None else []
+        is_one = made is not None and made.callee == _SLICE and len(bounds) == len(made.arguments)
+        return slice(*bounds) if is_one and all(type(each) in (int, type(None)) for each in bounds) else None
+
+    def length(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        return Const(len(arguments[0].items)) if isinstance(arguments[0], Display) else super().length(op, arguments, frame)
 
     # Dicts whose keys are proven
 

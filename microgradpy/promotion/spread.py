@@ -10,15 +10,50 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType
 from typing import Any
 
+from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Array, Kind, Sequence, TupleOf
 from microgradpy.ir.nodes import Const, Op, Opcode, Var, fresh, function_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
-from microgradpy.promotion.places import DictOf, Display, Known, is_thing
+from microgradpy.promotion.places import (
+    AnyOf,
+    ClassMethod,
+    Closure,
+    DictOf,
+    Display,
+    Frame,
+    Known,
+    Method,
+    is_of_function,
+    is_thing,
+)
 from microgradpy.runtime.dict_objects import check_count
 
 _CHECK_COUNT = function_constant(check_count)
 NOTHING = Const(None)
+
+def applied(walker: Any, op: Op, arguments: tuple[Known, ...], frame: Frame) -> bool:
+    """`f(*items, **options)` as a call with what these are, if it is known; whether it is one."""
+    callee, given, named = arguments
+    of_pool = is_of_function(callee)
+    if not isinstance(callee, Const | Closure | Method | ClassMethod) and not of_pool:
+        return False
+    keywords = options(walker, named)
+    if keywords is None:
+        keywords = options(walker, walker.display_of(op, named, frame))
+    items = None if keywords is None else positions(walker, given, op, NOTHING if keywords else callee)
+    if items is None or keywords is None:
+        return False
+    head = callee if isinstance(callee, Const) else op.arguments[0]
+    op = replace(op, callee=head, arguments=(), keywords=(), payload=None if of_pool else op.payload)
+    if isinstance(callee, AnyOf):  # a branch for each of the functions
+        values = walker.as_values((*items, *keywords.values()), frame)
+        pairs = tuple(zip(keywords, values[len(items) :], strict=True))
+        walker.operation(replace(op, arguments=values[: len(items)], keywords=pairs), frame)
+    else:
+        walker.called_as(op, callee, items, keywords, frame)
+    return True
+
 
 def positions(walker: Any, known: Known, op: Op, callee: Known = NOTHING) -> tuple[Known, ...] | None:
     """The items of a tuple, or of what was read from arguments; None if it is not known how many there are."""

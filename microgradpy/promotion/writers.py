@@ -1,5 +1,5 @@
 """What functions do as far as their code tells: which may write into what they are given, or have captured; and which return
-what they have made: an object, a container of some, a function with variables of its own."""
+what they have made: an object, a container of some, a function."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import bisect
 import heapq
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from microgradpy.ad.instrument import GETATTR
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Return, Value, Var, While
+from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Return, Value, Var, While, Yield
 from microgradpy.ir.traversal import terminator_values, walk
 from microgradpy.promotion.classes import is_in_sight, is_record
 from microgradpy.runtime.bytecode import WRITERS, writes
@@ -56,10 +56,13 @@ def written_captures(body: ClosureBody, of: Written) -> frozenset[int]:
 
 def _written(function: Function, of: Written) -> set[Value]:
     found: set[Value] = set()
-    sources: dict[Value, Value] = {}
+    sources: list[tuple[Value, Value]] = []
+    """What is a part of another value, or may be that: a row, a view, what a branch gives (`[] if log is None else log`)."""
     slices: set[Value] = set()
     for op in walk(function.body):
         match op:
+            case If() | For() | While():
+                sources += _sources(op)
             case Op(callee=Opcode.CLOSURE, payload=ClosureBody() as inner):
                 found |= {op.arguments[number] for number in written_captures(inner, of)}
             case Op(callee=callee, arguments=(Var() as target, Const(value=str() as name), *_)) if callee == GETATTR:
@@ -71,10 +74,21 @@ def _written(function: Function, of: Written) -> set[Value]:
             case Op(callee=Const(value=callee), results=(result,)) if callee is slice:
                 slices.add(result)
             case Op(callee=Const(value=callee), arguments=(items, index), results=(result,)) if callee is operator.getitem:
-                sources |= {} if index in slices else {result: items}  # a row, or a view
-    for item, items in reversed(sources.items()):
-        found |= {items} if item in found else set()
+                sources += [] if index in slices else [(result, items)]
+    while more := {of for value, of in sources if value in found and isinstance(of, Var)} - found:
+        found |= more
     return found
+
+
+def _sources(statement: If | For | While) -> Iterator[tuple[Value, Value]]:
+    """What the results of a branch may be, and what a loop carries."""
+    if isinstance(statement, If):
+        for arm in (statement.then, statement.orelse):
+            if isinstance(arm.terminator, Yield):
+                yield from zip(statement.results, arm.terminator.values, strict=True)
+    else:
+        yield from zip(statement.parameters, statement.initial, strict=True)
+        yield from zip(statement.results, statement.initial, strict=True)
 
 
 def returns_what_it_makes(function: Function) -> bool:
@@ -86,8 +100,8 @@ def returns_what_it_makes(function: Function) -> bool:
 def _is_made(function: Function, value: Value, steps: int) -> bool:
     made = _producer(function, value)
     match made:
-        case Op(callee=Opcode.CLOSURE, payload=payload):
-            return bool(getattr(payload, "shared", ()))
+        case Op(callee=Opcode.CLOSURE):
+            return True
         case Op(callee=Opcode() as opcode) if opcode in _CONTAINERS:
             return any(isinstance(each, Op) and (_makes_object(each) or _makes_record(each)) for each in walk(function.body))
         case Op(callee=Const(value=cls)) if cls in (list, dict):

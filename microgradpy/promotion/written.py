@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import INT, Array, Numeric, Scalar, Sequence, TupleOf, is_key, is_list, is_ordered, item_kind
+from microgradpy.ir.kinds import INT, Array, Inert, Numeric, Scalar, Sequence, TupleOf, is_key, is_list, is_ordered, item_kind
 from microgradpy.ir.nodes import (
     FROM_FRONT,
     Const,
@@ -23,6 +23,7 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
+from microgradpy.ir.random_sources import is_source
 from microgradpy.ir.traversal import terminators
 from microgradpy.promotion import library
 from microgradpy.promotion.classes import ABSENT
@@ -34,6 +35,7 @@ from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
     Closure,
+    Display,
     Frame,
     Generator,
     Iterated,
@@ -48,9 +50,12 @@ from microgradpy.promotion.places import (
     Table,
     Values,
     is_thing,
+    lists_of,
     origin_of,
+    tables_of,
 )
 from microgradpy.promotion.stores import Stores
+from microgradpy.promotion.writers import may_write
 from microgradpy.runtime import written_out
 from microgradpy.runtime.keyed import CLASSES
 from microgradpy.runtime.queues import counted
@@ -74,8 +79,13 @@ class Written(Stores):
         if function is lru_cache and not arguments:
             return library.decorator(keywords)
         self.check_order(function, arguments, frame)
-        found = self.text_of(function, arguments, keywords, origin)
+        return self.as_text(op, self.text_of(function, arguments, keywords, origin), origin, frame)
+
+    def as_text(self, op: Op, found: library.WrittenOut | None, origin: Any, frame: Frame) -> Known | None:
+        """What a text gives in the place of a call; None if the call is made as it stands."""
         if found is None or not all(map(self.can_be_called, found.functions)):
+            return None
+        if found.text is written_out.grouped and not self.may_group(found):
             return None
         if found.by_place:
             functions = tuple(self.for_keys_of(each, found.sources) for each in found.functions)
@@ -93,9 +103,51 @@ class Written(Stores):
         ir = replace(ir, body=library.placed(ir.body, op.where))
         values = dict(zip((parameter.var for parameter in ir.parameters), found.arguments, strict=True))
         if is_generator(text.__code__):
-            return Generator(origin, ir.body, Frame(origin, values), self.loop, len(self.trying))
+            made = Generator(origin, ir.body, Frame(origin, values), self.loop, len(self.trying))
+            return replace(made, steady=self.contents_read(found)) if text is written_out.grouped else made
         self.helped = True
         return self.body(op, ir, values, frame, origin)
+
+    def may_group(self, found: library.WrittenOut) -> bool:
+        """Whether it is no matter that a text asks for the keys of a group before the program does anything with it: nothing
+        that they are made of can change meanwhile."""
+        (key,), (source,) = found.functions, found.sources
+        if self.facts.beside_writes or not (isinstance(source, ListOf | Table | Display) or not is_thing(source)):
+            return False
+        forms = [source.of] if isinstance(source, ListOf) else [source] if isinstance(source, Table) else []
+        tables: list[Any] = [table for form in forms for table in tables_of(form)]
+        if not all(isinstance(table, Table) and table.cls not in self.facts.mutable for table in tables):
+            return False
+        if isinstance(key, Closure):
+            return not any(map(is_thing, key.values))
+        return not isinstance(key, Const) or not isinstance(key.value, types.FunctionType) or not may_write(key.value)
+
+    def contents_read(self, found: library.WrittenOut) -> tuple[tuple[ListOf, Any], ...]:
+        """The lists that a text reads, as they are."""
+        places = (place for each in found.sources if isinstance(each, ListOf | Table) for place in lists_of(each))
+        return tuple((place, self.fields.get((place, CONTENTS))) for place in places)
+
+    def drawn(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        """`rng.choice(items)` as the item in a place that is drawn."""
+        name = self.draws_by(callee)
+        if name is None or not arguments or not (is_thing(arguments[0]) or is_list(self.kinds.of(arguments[0]))):
+            return None
+        origin = (*frame.path, *op.results)
+        if origin in self.facts.kept or isinstance(arguments[0], Object):
+            return None
+        return self.as_text(op, library.drawn(name, callee, arguments, keywords), origin, frame)
+
+    def draws_by(self, callee: Known) -> str | None:
+        """By which method of a generator of Python's random numbers items are drawn, if that is called."""
+        if isinstance(callee, Const):
+            owner, name = getattr(callee.value, "__self__", None), getattr(callee.value, "__name__", "")
+            is_one = is_source(owner) and type(owner).__module__ == "random" and isinstance(callee.value, types.MethodType)
+            return name if is_one and name in library.DRAWS and callee.value.__func__ is vars(type(owner)).get(name) else None
+        made = self.kinds.builder.producers.get(callee) if isinstance(callee, Var) else None
+        if made is None or made.callee != _GETATTR or self.kinds.of(made.arguments[0]) != Inert("Random"):
+            return None
+        name = made.arguments[1].value if isinstance(made.arguments[1], Const) else None
+        return name if name in library.DRAWS else None
 
     def text_of(self, function: Any, arguments: tuple[Known, ...], keywords: Named, origin: Any) -> library.WrittenOut | None:
         """The text that a call stands for, if that is tried."""
@@ -184,7 +236,7 @@ class Written(Stores):
         """Whether something is known to give its items to whoever asks, and nothing else: a list, a dict or an array."""
         if is_thing(known):
             in_sight = isinstance(known, ListOf) and known.sort != "array"
-            return in_sight or self.is_steady(known) or isinstance(known, Generator | Table | Picked | Row | Values)
+            return in_sight or self.is_steady(known) or isinstance(known, Generator | Table | Picked | Row | Values | Display)
         kind = self.kinds.of(known)
         return isinstance(kind, Sequence | TupleOf) or (isinstance(kind, Array) and bool(kind.ndim))
 
@@ -193,7 +245,7 @@ class Written(Stores):
         kind = self.kinds.of(known)
         if is_thing(known):
             in_sight = isinstance(known, ListOf) and known.sort == "list"
-            return in_sight or self.is_steady(known) or isinstance(known, Table | Row | Values)
+            return in_sight or self.is_steady(known) or isinstance(known, Table | Row | Values | Display)
         return is_list(kind) or isinstance(kind, TupleOf | Array) or (isinstance(kind, Sequence) and kind.name == "range")
 
     @abstractmethod
@@ -252,6 +304,9 @@ class Written(Stores):
         asked = self.truth(arguments[0], op.where, frame)
         if asked is arguments[0]:
             return None
+        asks = op.callee.value if isinstance(op.callee, Const) else None
+        if isinstance(asked, Const) and type(asked.value) is bool and asks in (bool, operator.not_):
+            return Const(asked.value is (asks is bool))
         self.emit(op, op.callee, (asked,), {}, frame)  # type: ignore[arg-type]
         return self.known_result(op, frame)
 

@@ -24,6 +24,14 @@ def reduced(function: Callable[..., Any], items: Iterable[Any], initial: Any) ->
     return total
 
 
+def added_up(items: Iterable[Any], start: Any) -> Any:
+    """sum(items, start)"""
+    total = start
+    for item in items:
+        total = total + item
+    return total
+
+
 def reduced_items(function: Callable[..., Any], items: list[Any]) -> Any:
     """functools.reduce(function, items)"""
     if len(items) == 0:
@@ -323,6 +331,55 @@ def places_of_best(count: int, keys: list[Any], largest: bool) -> list[int]:
     return (heapq.nlargest if largest else heapq.nsmallest)(count, range(len(keys)), key=keys.__getitem__)
 
 
+def grouped(items: list[Any], key: Callable[..., Any]) -> Iterator[Any]:
+    """itertools.groupby(items, key)"""
+    count = len(items)
+    if count > 0:
+        first, start = key(items[0]), 0
+        while start < count:
+            following, end = first, start + 1
+            while end < count:
+                following = key(items[end])
+                if not is_same_key(first, following):
+                    break
+                end += 1
+            yield first, iter(items[start:end])
+            first, start = following, end
+
+
+@returns(bool)
+def is_same_key(first: Any, other: Any) -> bool:
+    """Whether two keys are one or equal, as containers ask for it."""
+    return first is other or bool(first == other)
+
+
+def chosen(items: list[Any], draw: Callable[..., Any]) -> Any:
+    """rng.choice(items), which draws as for a range of as many numbers"""
+    return items[place_drawn(draw, len(items))]
+
+
+def several_chosen(items: list[Any], draw: Callable[..., Any], count: int) -> list[Any]:
+    """rng.choices(items, k=count), or rng.sample(items, count)"""
+    return [items[place] for place in places_drawn(draw, len(items), count)]
+
+
+@returns(int)
+def place_drawn(draw: Callable[..., Any], count: int) -> int:
+    """The place of an item that is drawn."""
+    return draw(range(count))  # type: ignore[no-any-return]
+
+
+@returns(list[int])
+def places_drawn(draw: Callable[..., Any], items: int, count: int) -> list[int]:
+    """The places of some."""
+    return draw(range(items), k=count)  # type: ignore[no-any-return]
+
+
+def itself(item: Any) -> Any:
+    """What an item is ordered or grouped by if nothing else is said."""
+    return item
+
+
 def backwards(items: list[Any]) -> Iterator[Any]:
     """reversed(items), which counts them when it is called"""
     return down_from(items, len(items) - 1)
@@ -340,9 +397,9 @@ def extended(items: list[Any], others: Iterable[Any]) -> None:
         items.append(item)
 
 
-READ_LATER = frozenset((accumulated_items, sums, pairs, longest, backwards, reduced_items))
+READ_LATER = frozenset((accumulated_items, sums, pairs, longest, backwards, reduced_items, grouped))
 """What counts the items of a list by their places, and reads them while others may change the list."""
 ORDERS: dict[Any, int] = {order_of: 0, place_of_largest: 0, place_of_smallest: 0, places_of_best: 1}
 """What compares the items of one of its arguments, by its number."""
 
-non_differentiable(*ORDERS)
+non_differentiable(*ORDERS, is_same_key, place_drawn, places_drawn)
