@@ -26,10 +26,9 @@ from microgradpy.state.outside import called_by_rule
 from microgradpy.tangents.projection import check_seed, fields_of, fill_tangent, fill_zeros, project
 from microgradpy.tangents.stacks import joined, length_of_stack, stacked, taken
 from microgradpy.tangents.types import Tangent, is_structural_zero
-from microgradpy.usage import R, check_tuples, refuse_no_function, told
+from microgradpy.usage import R, check_tuples, refuse_no_function
 
 
-@told
 def jvp(f: Callable[..., R], primals: Any, tangents: Any, *, batched: bool = False) -> tuple[R, Any]:
     """`(y, dy)`: the value of `f(*primals)` and its derivative in the direction `tangents`, a tuple with one tangent per
     argument in its structure and shape, or None for zero. `dy` has the structure of `y`, with None for what has no

@@ -17,30 +17,52 @@ from microgradpy.gradient_functions import GradientFunction, held_by
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 
 Texts = dict[str, str]
+Place = tuple[str, int]
+"""The qualified name and first line of a function."""
 DIFFERENTIATE = api.gradient
 """With it comes what gradient functions need when they run, in a process that has imported nothing else."""
 
 
 def sent(held: GradientFunction) -> tuple[Any, ...]:
-    """How a gradient function is pickled."""
+    """How a gradient function is pickled: with the texts of the functions that have no file, and which text is whose."""
     texts: Texts = {}
+    files: dict[Place, str] = {}
     for function in _referred_to(held.f):
-        file = function.__code__.co_filename
-        if file not in texts and not os.path.isfile(file):
-            texts[file] = "".join(linecache.getlines(file))
-    sent_texts = {file: text for file, text in texts.items() if text}
-    return received, (held.f, held.form, held.has_aux, held.names, held.makes_native, sent_texts)
+        code = function.__code__
+        file = code.co_filename
+        if not os.path.isfile(file) and (text := texts.get(file) or "".join(linecache.getlines(file))):
+            texts[file], files[_place(code)] = text, file
+    return received, (held.f, held.form, held.has_aux, held.names, held.makes_native, files, texts)
 
 
 def received(
-    f: Any, form: Any, has_aux: bool, names: tuple[str, ...], makes_native: Any, texts: Texts
+    f: Any,
+    form: Any,
+    has_aux: bool,
+    names: tuple[str, ...],
+    makes_native: Any,
+    files: dict[Place, str],
+    texts: Texts,
 ) -> GradientFunction:
-    """The gradient function, in the other process."""
+    """The gradient function, in the other process. What pickles functions may have taken the names of their texts from them."""
     for file, text in texts.items():
         if not linecache.getlines(file):
             linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    for function in _referred_to(f):
+        file = files.get(_place(function.__code__), "")
+        if file and function.__code__.co_filename not in texts and not os.path.isfile(function.__code__.co_filename):
+            function.__code__ = _of_file(function.__code__, file)
     NESTED_DIFFERENTIATION.update(function for function in _referred_to(f) if held_by(function) is not None)
     return GradientFunction(f, form, has_aux, names, makes_native)
+
+
+def _place(code: types.CodeType) -> Place:
+    return code.co_qualname, code.co_firstlineno
+
+
+def _of_file(code: types.CodeType, file: str) -> types.CodeType:
+    constants = tuple(_of_file(each, file) if isinstance(each, types.CodeType) else each for each in code.co_consts)
+    return code.replace(co_filename=file, co_consts=constants)
 
 
 def _referred_to(f: Any) -> Iterator[types.FunctionType]:

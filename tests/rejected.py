@@ -554,12 +554,6 @@ def counts_active_values(values):
     return sum(key * count for key, count in collections.Counter(values).items())  # here
 
 
-@rejected([1.0, 2.0], error=MissingRuleError, words="key itertools.groupby")
-def computes_with_the_key_of_a_group(values):
-    groups = itertools.groupby(values, lambda v: v * v if v > 1.5 else "small")  # here
-    return sum([key * 2.0 for key, _ in groups if key != "small"])
-
-
 class Touchy:
     """Whoever asks for its text or compares it changes it."""
 

@@ -141,6 +141,12 @@ class Stores(Pools):
             (self.arrays_computed if is_computed else self.arrays_made).add(origin)
 
     @abstractmethod
+    def lent_to_call(
+        self, op: Op, arguments: tuple[Known, ...], lends: bool, lends_arrays: bool, frame: Frame
+    ) -> tuple[tuple[Known, ...], frozenset[Known]]:
+        """The arguments of a call that keeps none of them, or no array; and those that may be written into afterwards."""
+
+    @abstractmethod
     def copied_list(self, op: Op, result: Known, origin: Any, frame: Frame) -> Known:
         """A list that a call has made, and that gets longer or shorter, as one of its own."""
 
@@ -365,9 +371,9 @@ class Stores(Pools):
 
     def method_of_array(self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Any, frame: Frame) -> Known:
         """A method of an array in sight that gives a new one. It may have been read before the array was written into."""
+        (array,), kept = self.lent_to_call(op, (method.receiver,), False, True, frame)
         read = fresh("")
-        given = self.plain(method.receiver, shows=False), Const(method.name)
-        self.add(Op(_GETATTR, given, (read,), where=op.where))
+        self.add(Op(_GETATTR, (self.plain(array, shows=array not in kept), Const(method.name)), (read,), where=op.where))
         self.emit(op, read, arguments, keywords, frame)
         return self.known_result(op, frame)
 
@@ -451,7 +457,10 @@ class Stores(Pools):
         return at is not None and not target.user_named and (at.line, at.column) == (op.where.line, op.where.column)
 
     def change_array(self, op: Op, place: ListOf, other: Known, frame: Frame) -> None:
-        """`array += other` as another array: nobody has seen the one that there was."""
+        """`array += other` as another array: nobody has seen the one that there was. NumPy has written all entries before it
+        raises that one of them overflows, which a handler sees."""
+        if self.trying:
+            raise Escapes(place.origin, is_tried=True)
         function = op.callee.value  # type: ignore[union-attr]
         given = self.plain(other, shows=False)
         if function is operator.imatmul or is_thing(given):

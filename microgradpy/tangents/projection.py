@@ -190,9 +190,11 @@ def fill_zeros(x: Any, found: Any) -> Any:
 
 def fill_tangent(x: Any, found: Any, inside: tuple[int, ...] = ()) -> Any:
     """The tangent of a container as `fill_zeros` fills it, with a zero for a truth value too: NumPy takes a list of numbers and
-    truth values as an array of numbers, and the tangent has to be one of that length."""
+    truth values, or of ranges, as an array of numbers, and the tangent has to be one of that length."""
     if isinstance(x, bool | np.bool) and inside:
         return 0.0
+    if isinstance(x, range) and inside:
+        return np.zeros(len(x))
     if id(x) in inside:
         return None
     if type(x) is list and type(found) is list and are_floats(found):

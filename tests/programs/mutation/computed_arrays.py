@@ -165,7 +165,7 @@ def one_of_two_divided(x):
     w = v if x > 0 else v * 2
     for i in range(3):
         v /= np.linalg.norm(v) + w[0] + i
-    return np.sum(v) + np.sum(w * w)
+    return np.sum(v * np.arange(3.0)) * x + np.sum(w * w)
 
 
 @program(MATRIX, features="lower[i][j] = ..., upper[j][j] in a matrix")

@@ -143,7 +143,7 @@ def vectors_that_are_one(m, v, n):
                     total += b.p.norm()
             if k == 1:
                 b.p = b.p + b.v
-    return total + bodies[0].p.norm()
+    return total * bodies[0].m + bodies[0].p.norm()
 
 
 @program(M, V, N, features="try, step that raises half way")
