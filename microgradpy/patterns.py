@@ -25,7 +25,7 @@ from microgradpy.ir.nodes import Function
 from microgradpy.ir.reasons import MayWrite, Reason
 from microgradpy.linking import errors_of_compiler
 from microgradpy.pattern_texts import Texts, has_fields
-from microgradpy.pipeline import instrumented
+from microgradpy.pipeline import instrumented, instrumented_here
 from microgradpy.projecting import PARTS, WHOLE, is_projected
 from microgradpy.promotion.driver import Promoted, Promotion, promote
 from microgradpy.promotion.given import IDENTICAL, holds_layers, holds_objects, is_holder, objects_named
@@ -301,7 +301,7 @@ def _promotion(
     try:
         with lock, resting(), errors_of_compiler(function.__code__, function.__globals__):
             ir, checks = instrumented(function, kinds)
-            return promote(function, ir, instrumented, kinds, objects | functions), checks, objects
+            return promote(function, ir, instrumented_here, kinds, objects | functions), checks, objects
     except DifferentiationError:
         return None
 

@@ -39,6 +39,7 @@ from microgradpy.ad.texts import check_texts
 from microgradpy.ad.unassigned import bind_unassigned, check_unassigned_captures
 from microgradpy.cache import CACHE_SIZE, UNDEFINED, Check, Unit, checks_of
 from microgradpy.dataclasses import dataclass, replace
+from microgradpy.errors import UnsupportedSyntaxError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
@@ -117,7 +118,7 @@ def program_of(
 def _promoted(function: types.FunctionType, ir: Function, kinds: tuple[Kind, ...], tracks: bool) -> Promotion:
     """What is in sight as variables. What is written into where writes are tracked has marks in the functions that are written
     where they are called, too."""
-    return promote(function, ir, functools.partial(instrumented, tracks=tracks), kinds, beside_writes=tracks)
+    return promote(function, ir, functools.partial(instrumented_here, tracks=tracks), kinds, beside_writes=tracks)
 
 
 def writing_nothing(function: types.FunctionType, ir: Function) -> frozenset[types.CodeType]:
@@ -163,9 +164,15 @@ def instrumented(
     return decide_none(check_unassigned_captures(ir, kinds), kinds), checks
 
 
-def _instrumented(
-    function: types.FunctionType, tracks: bool, catches: bool, notes: bool
-) -> tuple[Function, tuple[Check, ...]]:
+def instrumented_here(function: types.FunctionType, *, tracks: bool = False) -> tuple[Function, tuple[Check, ...]]:
+    """The same of a function that is to be written where it is called: of one in whose pullback somebody wants to stop there is
+    none, as it has no pullback then."""
+    if stopping_in(function.__code__) is not None:
+        raise UnsupportedSyntaxError(f"{function.__qualname__} is stopped in, and has a pullback of its own", None)
+    return instrumented(function, tracks=tracks)
+
+
+def _instrumented(function: types.FunctionType, tracks: bool, catches: bool, notes: bool) -> tuple[Function, tuple[Check, ...]]:
     owner = id(function.__code__), id(function.__globals__)
     known = _lowered.get((*owner, tracks, catches, notes, *shared_by(function)))
     if known is not None and known[0]() is function.__code__:

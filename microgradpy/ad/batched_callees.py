@@ -14,7 +14,7 @@ from microgradpy.ir.nodes import Const, Op, Value
 from microgradpy.rules.linearity import linear_arguments
 from microgradpy.rules.numpy.manipulation.shape import reshape_bar
 from microgradpy.rules.transposes.arithmetic import power_exponent_dot
-from microgradpy.runtime.cotangents import cotangent_item, from_items, number_bars, or_zero
+from microgradpy.runtime.cotangents import any_or_zero, cotangent_item, from_items, number_bars, or_zero
 from microgradpy.runtime.keys import from_front
 from microgradpy.runtime.pushforwards import pushed, pushed_by_rule
 from microgradpy.tangents.arithmetic import conj, divide, item_cotangent, real_like, unbroadcast, zero_cotangent
@@ -97,7 +97,7 @@ def only_computes(callee: Any) -> bool:
 
 
 _OF_RULES = "microgradpy.rules."
-_COMPUTING = frozenset({accumulate, real_like, or_zero, cotangent_item, from_items, adjoint, hermitian_of})
+_COMPUTING = frozenset({accumulate, real_like, or_zero, any_or_zero, cotangent_item, from_items, adjoint, hermitian_of})
 
 
 def _is_declared(callee: Any) -> bool:
@@ -120,6 +120,7 @@ OF_VALUE: dict[Any, int] = {
     item_cotangent: 2,
     number_bars: 0,
     or_zero: 0,
+    any_or_zero: 0,
     made_of_bar: 0,
 }
 """What depends on the direction if this argument does; of the others it is the shapes that matter."""

@@ -48,7 +48,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Array, Kind, Sequence, TupleOf, is_numeric
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, function_constant, operator_constant
 from microgradpy.rules.numpy.manipulation.shape import reshape_bar
-from microgradpy.runtime.cotangents import added, cotangent_item, number_bars, or_zero, zeros_for
+from microgradpy.runtime.cotangents import added, any_or_zero, cotangent_item, number_bars, or_zero, zeros_for
 from microgradpy.runtime.keys import from_front
 from microgradpy.tangents import batches
 from microgradpy.tangents.arithmetic import add_item, item_cotangent, own, unbroadcast, zero_cotangent
@@ -370,6 +370,7 @@ RULES: dict[Any, Rule] = {
     zeros_for: zeros_of_lists,
     added: added_to,
     or_zero: or_zero_of,
+    any_or_zero: or_zero_of,
     cotangent_item: item_of_cotangent,
     float: number,
     list: sequence,

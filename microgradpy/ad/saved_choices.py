@@ -22,6 +22,7 @@ from microgradpy.ir.kinds import Array, Kind
 from microgradpy.ir.nodes import Const, Function, Op, Region, Statement, Var, fresh, function_constant
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import definitions, walk
+from microgradpy.runtime.modes import RUN
 from microgradpy.tangents.choices import maximum_bar, minimum_bar, share, ties
 
 _COMPARED: dict[Any, Const] = {maximum_bar: Const(np.greater, "np.greater", np), minimum_bar: Const(np.less, "np.less", np)}
@@ -34,7 +35,8 @@ def asking_less(primal: Primal, adjoint: Region) -> tuple[Region, dict[Var, list
     are masks."""
     if primal.memory is not None:
         return adjoint, {}, {}
-    adjoint, masks, kinds = _by_masks(primal.function, adjoint)
+    # Native code keeps the array: it makes no masks.
+    adjoint, masks, kinds = (adjoint, {}, {}) if RUN.mode.native else _by_masks(primal.function, adjoint)
     adjoint, measures = measured(primal.function, adjoint)
     moved = {array: [*masks.get(array, ()), *measures.get(array, ())] for array in {**masks, **measures}}
     return adjoint, moved, kinds

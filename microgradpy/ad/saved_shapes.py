@@ -15,7 +15,7 @@ import numpy as np
 
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Array
-from microgradpy.ir.nodes import Const, Function, Op, Region, Statement, Try, Value, Var
+from microgradpy.ir.nodes import Const, Function, Op, Region, Statement, Value, Var
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import definitions, given_values, regions, terminator_values, uses, walk
 from microgradpy.tangents.linear import expand_reduced, mean_count, reduced_count
@@ -108,13 +108,12 @@ def _are_alike(function: Function, first: Var, second: Var) -> bool:
 
 
 def _arrays_with_those_before(function: Function) -> Iterator[tuple[Var, list[Var]]]:
-    """The arrays that statements make, each with the arguments and what has been made in the same region before; without those
-    of a `try`, of which only what its marks carry is known where it has been left by an exception."""
+    """The arrays that statements make, each with the arguments and what has been made in the same region before."""
 
     def visit(region: Region) -> Iterator[tuple[Var, list[Var]]]:
         before = list(function.inputs)
         for statement in region.statements:
-            for nested in regions(statement) if not isinstance(statement, Try) else ():
+            for nested in regions(statement):
                 yield from visit(nested)
             for var in definitions(statement):
                 if isinstance(function.kinds.get(var), Array):

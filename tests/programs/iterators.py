@@ -310,9 +310,3 @@ def takes_a_map_that_writes_apart(x):
 
     _, b, c = map(scaled, [x, x * x, 2.0])
     return b * c * product[0]
-
-
-@program([1.0, 2.0, 2.5, 1.2], features="itertools.groupby, with the key of a group computed with")
-def computes_with_the_key_of_a_group(values):
-    groups = itertools.groupby(values, lambda v: v * v if v > 1.5 else "small")
-    return sum([key * 2.0 for key, _ in groups if key != "small"])
