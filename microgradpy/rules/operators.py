@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.registry import examples, frule, non_differentiable, rrule
+from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, item_cotangent, real_like, sign, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of_call
 from microgradpy.tangents.linear import matmul_left_bar, matmul_right_bar
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
-from microgradpy.tangents.types import NoTangent, accumulate, is_structural_zero
+from microgradpy.tangents.types import NoTangent, accumulate
 
 _MATRIX = np.array([[0.5, -1.5, 2.0], [1.0, 3.0, -0.25]])
 _COLUMN = np.array([[2.0], [-3.0]])
@@ -48,20 +48,6 @@ examples(operator.add, *_PAIRS, (1.0 + 2.0j, 3.0))
 def concatenation_pullback(z_bar, x, y):
     """z = x + y of two sequences: z_bar is cut where x ends."""
     return z_bar[: len(x)], z_bar[len(x) :]
-
-
-@frule.register(operator.add, tuple, tuple)
-def concatenation_frule(x, y):
-    """One tangent per item, whatever the items are."""
-
-    def concatenation_pushforward(f_dot, x_dot, y_dot):
-        return (*tangents_of_items(x, x_dot), *tangents_of_items(y, y_dot))
-
-    return x + y, concatenation_pushforward
-
-
-def tangents_of_items(x: tuple[Any, ...], x_dot: Any) -> tuple[Any, ...]:
-    return (None,) * len(x) if is_structural_zero(x_dot) else tuple(x_dot)
 
 
 examples(operator.add, ([1.0, 2.0], [3.0]), ((1.0, 2.0), (3.0,)), ([], [1.0]))

@@ -8,6 +8,7 @@ differentiating it, or by asking it for one seed after the other.
 
 from __future__ import annotations
 
+import operator
 import types
 from collections.abc import Callable
 from functools import partial
@@ -111,6 +112,8 @@ def _pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[
     forward = frule.find_for(f, args, kwargs)
     if forward is not None:
         return _by_forward_rule(f, forward, f_dot, args, dots, kwargs, {})
+    if f is operator.add and all(type(x) is tuple for x in args):
+        return f(*args), tuple(dot for x, own in zip(args, dots, strict=True) for dot in _of_items(x, own))
     if isinstance(f, types.FunctionType) and not (rrule.has(f) or is_non_differentiable(f) or is_foreign(f)):
         return _by_text(f, f_dot, args, dots, kwargs)
     if all(map(is_plain_value, args)) and is_structural_zero(f_dot):
@@ -119,6 +122,11 @@ def _pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[
         if found is not None:
             return found
     return _by_pullback(f, f_dot, args, dots, kwargs)
+
+
+def _of_items(x: tuple[Any, ...], x_dot: Any) -> tuple[Any, ...]:
+    """The tangents of the items of a tuple, whatever these are."""
+    return (None,) * len(x) if is_structural_zero(x_dot) else tuple(x_dot)
 
 
 def _by_definition(
