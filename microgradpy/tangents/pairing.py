@@ -33,6 +33,7 @@ def pairing(bar: Any, dot: Any, chosen: bool = False) -> float:
         if isinstance(part, NotImplementedTangent):
             part.refuse()
     if isinstance(bar, Mapping) and isinstance(dot, Mapping):
+        bar, dot = _of_what_it_is(bar), _of_what_it_is(dot)
         return sum((pairing(bar[key], dot[key], chosen) for key in bar.keys() & dot.keys()), 0.0)
     if isinstance(bar, list | tuple) or isinstance(dot, list | tuple):
         return sum((pairing(part, moved, chosen) for part, moved in zip(bar, dot, strict=False)), 0.0)
@@ -40,6 +41,13 @@ def pairing(bar: Any, dot: Any, chosen: bool = False) -> float:
         products = np.real(np.multiply(np.conj(bar), dot))  # not `*`, which is another product of a matrix
         zeros = np.equal(dot, 0.0) | np.equal(bar, 0.0) if chosen else np.equal(dot, 0.0)
         return float(np.sum(np.where(zeros, 0.0, products)))
+
+
+def _of_what_it_is(part: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The tangent of a tangent, which may be that of an object with fields, as what it is the tangent of has it."""
+    while isinstance(part, Tangent) and part.primal_type is Tangent and "_fields" in part:
+        part = part["_fields"]
+    return part
 
 
 Seed = Callable[[Any], float]

@@ -736,6 +736,39 @@ def third_order_of_a_loop(x):
     return grad(grad(f))(x)
 
 
+# Functions made over what moves, in a branch or a `try`
+
+
+@at(0.9)
+def function_made_in_a_branch(x):
+    def f(t):
+        scaled = None
+        if t > 0.0:
+            c = math.tanh(t)
+
+            def scaled(s):
+                return c * s
+
+        return scaled(0.5)
+
+    return jvp(f, (x,), (1.0,))[1]
+
+
+@at(0.9)
+def function_made_in_a_try(x):
+    def f(t):
+        try:
+
+            def scaled(s, k=t * t):
+                return k * s
+
+        except ValueError:
+            scaled = None
+        return scaled(0.5) * t
+
+    return jvp(f, (x,), (1.0,))[1]
+
+
 # Rules of the user's
 
 

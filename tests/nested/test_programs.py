@@ -37,7 +37,8 @@ REFUSED_IN_THIRD_ORDER = {
     "in_a_loop", "of_a_default", "of_a_cell", "products_with_hessians", "third_order",
     "of_what_calls_itself", "of_decorated_functions", "of_composed_functions",
     "newtons_method_by_hessians", "of_complex_values", "of_arguments_by_name", "as_other_packages_name_it",
-    "of_more_arguments_beside_writes", "newton_in_a_loop",
+    "of_more_arguments_beside_writes", "newton_in_a_loop", "function_made_in_a_branch",
+    "function_made_in_a_try",
     "of_functions_of_libraries", "of_functions_of_arrays", "of_calls_that_are_made_again", "of_trees",
 }  # fmt: skip
 """What leaves something to run time."""
