@@ -440,11 +440,11 @@ def compile_for_call(function: types.FunctionType, kinds: tuple[Kind, ...], acti
 
 
 def why_tracked(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> MayWrite:
-    """What a function may write, with the reasons, which are found out for who asks."""
+    """What a function may write, with the reasons, which are found out for who asks; without any, if what was found once more
+    is that it writes nothing: names mean something else by then, or what is in sight was found out in another order."""
     with changed_mode(explains=True):
         found = analysed(function, kinds, active)
-    assert isinstance(found, MayWrite)
-    return found
+    return found if isinstance(found, MayWrite) else MayWrite(function.__qualname__)
 
 
 def _to_be_run(function: types.FunctionType, unit: Unit) -> Unit:
