@@ -31,7 +31,7 @@ def test_mypy_finds_the_mistakes_and_no_others() -> None:
 def test_pyright_finds_the_mistakes_and_no_others() -> None:
     pyright = shutil.which("pyright")
     if pyright is None:
-        pytest.skip("pyright is not installed")
+        pytest.skip("pyright brings a runtime of JavaScript along: `pip install pyright` to check what it finds, too")
     command = [pyright, "--outputjson", "--pythonpath", sys.executable, str(CODE.relative_to(ROOT))]
     report = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout)["generalDiagnostics"]
     errors = [each for each in report if each["severity"] == "error"]

@@ -367,7 +367,7 @@ class Shape:
     scale = 1.0
 
     def area(self):
-        raise NotImplementedError
+        raise NotImplementedError  # as programs write it: each shape says what it is, and nobody asks this one
 
     def grow(self, factor):
         self.size = self.size * factor
