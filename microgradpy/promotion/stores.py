@@ -371,9 +371,13 @@ class Stores(Pools):
 
     def method_of_array(self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Any, frame: Frame) -> Known:
         """A method of an array in sight that gives a new one. It may have been read before the array was written into."""
-        (array,), kept = self.lent_to_call(op, (method.receiver,), False, True, frame)
+        if _may_give_itself(method.name, len(arguments), keywords):
+            given = self.plain(method.receiver)
+        else:
+            (array,), kept = self.lent_to_call(op, (method.receiver,), False, True, frame)
+            given = self.plain(array, shows=array not in kept)
         read = fresh("")
-        self.add(Op(_GETATTR, (self.plain(array, shows=array not in kept), Const(method.name)), (read,), where=op.where))
+        self.add(Op(_GETATTR, (given, Const(method.name)), (read,), where=op.where))
         self.emit(op, read, arguments, keywords, frame)
         return self.known_result(op, frame)
 
@@ -526,6 +530,11 @@ def _makes_new(function: Any) -> bool:
     if isinstance(function, str):
         return function in _METHODS_THAT_MAKE_ARRAYS or function in _METHODS_THAT_MAKE_SAVED_ARRAYS
     return _is_in(function, _MAKE_ARRAYS) or _is_in(function, _MAKE_SAVED_ARRAYS)
+
+
+def _may_give_itself(function: Any, count: int, keywords: Any) -> bool:
+    """Whether a call with so many arguments, or these keywords, may have been told not to copy: `x.astype(float, copy=False)`."""
+    return "copy" in keywords or (function == "astype" and count > 1)
 
 
 def makes_array(function: Any) -> bool:

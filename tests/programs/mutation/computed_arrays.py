@@ -252,3 +252,26 @@ def rows_of_unknown_functions(a, names):
     for i, name in enumerate(names):
         y[i] = functions[name](a[i])
     return np.sum(y * y * a)
+
+
+@program(X, features="x.astype that gives the array itself, which is divided")
+def told_not_to_copy(x):
+    v = np.array([x, 2.0, 3.0]) * x
+    y = v.astype(float, copy=False)
+    v /= 2
+    w = np.array([x, 1.0]) * 3.0
+    z = w.astype(float, "K", "unsafe", True, False)
+    w /= x
+    w[0] = x
+    return np.sum(y * v) + np.sum(z * w)
+
+
+@program(X, features="v.clip and v.cumsum into other arrays, or into itself")
+def methods_that_write(x):
+    v = np.array([x, 2.0, 3.0]) * x
+    w = np.zeros(3)
+    v.cumsum(out=w)
+    v.clip(0.0, 4.0, v)
+    most = v.max()
+    v /= most
+    return np.sum(w * v) * most
