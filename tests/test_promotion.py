@@ -413,7 +413,7 @@ def test_what_functions_that_call_themselves_write_into_is_in_sight(program: Any
 
 OF_ORDERS = {
     computed_arrays: {
-        "divided_in_a_try", "divided_in_a_try_that_raises", "kept_in_a_list", "methods_that_write", "one_of_two_divided",
+        "array_told_not_to_copy", "divided_in_a_try", "divided_in_a_try_that_raises", "kept_in_a_list", "methods_that_write", "one_of_two_divided",
         "told_not_to_copy",
     },
     everyday: {

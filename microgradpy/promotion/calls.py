@@ -153,7 +153,7 @@ class Calls(Inlining):
         """The operation as it is, on values."""
         head = self.plain(callee)
         hands = not (isinstance(head, Const) and isinstance(head.value, _BUILTIN) and head.value in _KEEP_NOTHING)
-        shows = self.shows(head)
+        shows = self.shows(head) or "copy" in keywords  # `np.array(x, copy=None)` may be `x`
         arguments, kept = self.lent_to_call(op, arguments, not hands or self.gives_numbers(head), not shows, frame)
         given = tuple(
             self.plain(

@@ -533,7 +533,7 @@ def _makes_new(function: Any) -> bool:
 
 
 def _may_give_itself(function: Any, count: int, keywords: Any) -> bool:
-    """Whether a call with so many arguments, or these keywords, may have been told not to copy: `x.astype(float, copy=False)`."""
+    """Whether a call with so many arguments, or these keywords, may have been told not to copy: `x.astype(t, copy=False)`."""
     return "copy" in keywords or (function == "astype" and count > 1)
 
 

@@ -263,7 +263,11 @@ def told_not_to_copy(x):
     z = w.astype(float, "K", "unsafe", True, False)
     w /= x
     w[0] = x
-    return np.sum(y * v) + np.sum(z * w)
+    u = np.array([1.0, x]) * x
+    t = np.array(u, copy=None)
+    u *= 3.0
+    u -= np.linalg.norm(u)
+    return np.sum(y * v) + np.sum(z * w) + np.sum(t * u)
 
 
 @program(X, features="v.clip and v.cumsum into other arrays, or into itself")
@@ -275,3 +279,12 @@ def methods_that_write(x):
     most = v.max()
     v /= most
     return np.sum(w * v) * most
+
+
+@program(X, features="np.array that gives the array itself, whose entries are written into")
+def array_told_not_to_copy(x):
+    u = np.zeros(2)
+    u[0] = x
+    t = np.array(u, copy=False)
+    u[1] = x * x
+    return np.sum(t) * x
