@@ -413,8 +413,8 @@ def test_what_functions_that_call_themselves_write_into_is_in_sight(program: Any
 
 OF_ORDERS = {
     computed_arrays: {
-        "array_told_not_to_copy", "divided_in_a_try", "divided_in_a_try_that_raises", "kept_in_a_list", "methods_that_write", "one_of_two_divided",
-        "told_not_to_copy",
+        "array_told_not_to_copy", "divided_in_a_try", "divided_in_a_try_that_raises", "kept_in_a_list", "methods_that_write",
+        "one_of_two_divided", "told_not_to_copy",
     },
     everyday: {
         "array_of_places_changes_later", "counts_calls", "iterator_in_a_generator", "one_list_under_all_keys",
